@@ -17,6 +17,7 @@ pub mod grade;
 pub mod guard;
 pub mod inputs;
 pub mod judge;
+pub mod lint;
 pub mod mine;
 pub mod pool;
 pub mod prices;
@@ -24,6 +25,7 @@ pub mod reading;
 pub mod run;
 pub mod select;
 pub mod sessions;
+pub mod show;
 mod spool;
 pub mod stats;
 

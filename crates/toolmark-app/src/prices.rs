@@ -1,11 +1,16 @@
 //! The price file: its location, and the tokens without a price.
 
+use crate::reading::{Next, Reader, Runs};
+use crate::select::Selected;
 use crate::{Events, Failure, Stop, Tone, Verbosity, human};
+use serde::Serialize;
+use std::collections::BTreeMap;
 use std::env;
 use std::io;
 use std::path::{Path, PathBuf};
 use toolmark_config::Source;
-use toolmark_feed::usage::{Prices, Spend};
+use toolmark_feed::usage::{GroupBy, Prices, SessionUsage, Spend, UsageTable};
+use toolmark_redact::Printable;
 
 /// Default path of the price file, below the configuration directory.
 const FILE: &str = "toolmark/prices.yaml";
@@ -42,6 +47,60 @@ fn read(path: &Path, events: &mut dyn Events) -> Result<Prices, Stop> {
         let errors = human::things(errors, "error");
         Failure::usage(format!("{} has {errors}; no cost is known", path.display())).into()
     })
+}
+
+/// A model of the sessions without a price.
+#[derive(Debug, Serialize)]
+pub struct UnpricedModel {
+    /// Model name; `None` if the trace does not record it.
+    pub model: Option<Printable>,
+    /// Kinds of tokens without a price; empty if the model has no price at all.
+    pub kinds: Vec<&'static str>,
+    /// Number of tokens.
+    pub tokens: u64,
+}
+
+/// Returns the models of the sessions that have no price, by tokens in descending order, and whether
+/// something could not be read.
+///
+/// # Errors
+///
+/// If an event could not be taken.
+pub fn unpriced_models(
+    selected: &Selected,
+    reader: Reader,
+    prices: Option<&Prices>,
+    events: &mut dyn Events,
+) -> Result<(Vec<UnpricedModel>, bool), Stop> {
+    let reader = reader.within(selected.project.clone());
+    let work = |runs: &mut Runs<'_>| {
+        let sessions: Vec<SessionUsage> = runs.map(|run| SessionUsage::of(&run)).collect();
+        (!sessions.is_empty()).then_some(sessions)
+    };
+    let mut table = UsageTable::new(GroupBy::Model);
+    let walked = reader.each(&selected.inputs, events, work, |sessions| {
+        sessions.into_iter().flatten().for_each(|one| table.add(one, prices));
+        Ok(Next::More)
+    })?;
+    let (groups, _) = table.finish();
+    let mut found: BTreeMap<Option<Printable>, (Vec<&'static str>, u64)> = BTreeMap::new();
+    for group in groups.into_iter().map(|group| group.redact(events.redactor())) {
+        let tokens = group.tokens.map_or(0, |tokens| tokens.total);
+        if prices.is_none() && tokens > 0 {
+            found.entry(group.name.clone()).or_default().1 += tokens;
+        }
+        for (why, tokens) in group.spend.unpriced() {
+            let (kinds, sum) = found.entry(group.name.clone()).or_default();
+            kinds.extend(why.kind);
+            *sum += tokens;
+        }
+    }
+    let mut unpriced: Vec<UnpricedModel> = found
+        .into_iter()
+        .map(|(model, (kinds, tokens))| UnpricedModel { model, kinds, tokens })
+        .collect();
+    unpriced.sort_by_key(|one| std::cmp::Reverse(one.tokens));
+    Ok((unpriced, walked.unread))
 }
 
 /// Reports which tokens have no cost, and why.

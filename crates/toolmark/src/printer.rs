@@ -40,6 +40,17 @@ pub(crate) struct Printer {
     buffer: String,
 }
 
+/// Settings for output beside the printer.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PrinterSettings {
+    /// Level of detail.
+    pub(crate) verbosity: Verbosity,
+    /// Redacts text before it is printed.
+    pub(crate) redactor: Redactor,
+    /// Line width in columns.
+    pub(crate) width: usize,
+}
+
 /// Approximate size of each write to the system.
 const PIECE: usize = 32 << 10;
 /// Output width without a terminal.
@@ -61,6 +72,12 @@ impl Printer {
             err: AutoStream::new(err, choice(for_err)),
             buffer: String::new(),
         }
+    }
+
+    /// Settings for output beside the printer.
+    pub(crate) fn look(&self) -> PrinterSettings {
+        let Self { verbosity, redactor, .. } = *self;
+        PrinterSettings { verbosity, redactor, width: self.width() }
     }
 
     /// Redacts text for printing.

@@ -1,5 +1,6 @@
 //! Runs of agents: the spec to run, trials of earlier runs, and the assembled results.
 
+pub mod action;
 pub mod assemble;
 pub mod interrupt;
 pub mod recorded;

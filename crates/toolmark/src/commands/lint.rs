@@ -6,7 +6,7 @@ use crate::exit::{Exit, Failure};
 use crate::grading::linting::{Findings, LintFormat};
 use crate::printer::Printer;
 use clap::Args;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use toolmark_app::Stop;
@@ -16,14 +16,11 @@ use toolmark_app::grade::{specs, types};
 use toolmark_app::guard;
 use toolmark_app::inputs::expand;
 use toolmark_app::judge;
+use toolmark_app::lint::{always_passing, unseen_tools};
 use toolmark_app::pool::Emit;
 use toolmark_app::reading::{Next, Runs};
-use toolmark_config::did_you_mean;
 use toolmark_grade::LoadOptions;
-use toolmark_grade::vacuity::{self, FindingKind};
-use toolmark_grade::{Case, Grading, Plan, Selection};
-use toolmark_outcome::{Environment, Verdict};
-use toolmark_report::lint::Level;
+use toolmark_grade::Plan;
 use toolmark_spec::load;
 use toolmark_trace::Trajectory;
 
@@ -82,10 +79,10 @@ impl Lint {
         for path in &specs {
             if let Some(plan) = lint(path, &options, &mut findings)? {
                 if !runs.is_empty() {
-                    unseen_tools(&plan, &runs, &mut findings)?;
+                    findings.add_remarks(&unseen_tools(&plan, &runs))?;
                 }
                 if self.vacuity {
-                    vacuous(&plan, &runs, &mut findings)?;
+                    findings.add_remarks(&always_passing(&plan, &runs))?;
                 }
             }
         }
@@ -161,75 +158,4 @@ fn lint(
     findings.add(source, &guard::lint(path, source))?;
     findings.add(source, &serve::evaluators::lint(path, source))?;
     Ok(loaded.plan)
-}
-
-/// Reports graders that pass for every altered copy of a passing trace.
-fn vacuous(plan: &Plan, runs: &[Trajectory], findings: &mut Findings<'_>) -> io::Result<()> {
-    let grading = Grading::new(plan, None, Environment::default(), Selection::default());
-    let mut seen = BTreeSet::new();
-    let tools = called_tools(runs);
-    for run in runs {
-        let Ok(result) = grading.grade(run) else { continue };
-        if result.verdict != Verdict::Pass || !seen.insert(result.case.raw().to_owned()) {
-            continue;
-        }
-        let case = match &plan.every {
-            Some(every) => every,
-            None => match plan.cases.get(result.case_index) {
-                Some(case) => case,
-                None => continue,
-            },
-        };
-        for finding in vacuity::probe(case, run, &Environment::default(), &tools) {
-            let planned = case.graders.iter().find(|planned| planned.name == finding.grader);
-            let place = planned.map_or(&case.place, |planned| &planned.place);
-            let item = finding.item.map(|item| format!(" {item}")).unwrap_or_default();
-            let words =
-                format!("case {}: {}{item}: {}", result.case.raw(), finding.grader, finding.words);
-            let (level, code) = match finding.kind {
-                FindingKind::NotProbed => (Level::Note, "not-probed"),
-                FindingKind::CannotFail => (Level::Warning, "vacuous-grader"),
-            };
-            findings.add_at(place, level, code, &words, None)?;
-        }
-    }
-    Ok(())
-}
-
-fn cases(plan: &Plan) -> impl Iterator<Item = &Case> {
-    plan.cases.iter().chain(plan.every.as_deref())
-}
-
-/// The tools called in the traces, under their recorded names.
-fn called_tools(runs: &[Trajectory]) -> BTreeSet<String> {
-    let calls = runs.iter().flat_map(Trajectory::flatten).flat_map(|run| &run.calls);
-    calls.map(|call| call.name.full().into_owned()).collect()
-}
-
-/// Reports tool names of the spec that occur in no trace.
-fn unseen_tools(plan: &Plan, runs: &[Trajectory], findings: &mut Findings<'_>) -> io::Result<()> {
-    let mut tools = called_tools(runs);
-    for run in runs.iter().flat_map(Trajectory::flatten) {
-        tools.extend(run.calls.iter().map(|call| call.name.canonical().tool));
-        // A tool that was offered and never called is spelled right.
-        tools.extend(run.tools.iter().flatten().map(|tool| tool.name.get().into_owned()));
-    }
-    let mut said = BTreeSet::new();
-    for case in cases(plan) {
-        for planned in &case.graders {
-            for mention in planned.grader.mentions() {
-                if tools.iter().any(|tool| mention.means(tool))
-                    || !said.insert(mention.word.clone())
-                {
-                    continue;
-                }
-                let words = format!("no trace calls the tool {}", mention.word);
-                let near = did_you_mean(&mention.word, tools.iter().map(String::as_str));
-                let help = near.map(|near| format!("did you mean {near}?"));
-                let level = Level::Warning;
-                findings.add_at(&planned.place, level, "unseen-tool", &words, help.as_deref())?;
-            }
-        }
-    }
-    Ok(())
 }

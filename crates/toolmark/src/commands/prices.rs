@@ -7,11 +7,9 @@ use crate::pricing::PriceArgs;
 use crate::printer::{Line, Printer, style};
 use clap::Args;
 use serde::Serialize;
-use std::collections::BTreeMap;
 use toolmark_app::Stop;
-use toolmark_app::prices::default_file;
-use toolmark_app::reading::{Next, Runs};
-use toolmark_feed::usage::{GroupBy, ModelPrice, Prices, SessionUsage, UsageTable};
+use toolmark_app::prices::{UnpricedModel, default_file, unpriced_models};
+use toolmark_feed::usage::{ModelPrice, Prices};
 use toolmark_redact::{Printable, printable};
 use toolmark_report::terminal::table::{Cell, Column, Give, Table};
 
@@ -47,7 +45,7 @@ struct Shape {
     date: Option<String>,
     source: Option<Printable>,
     models: Vec<Priced>,
-    unpriced: Vec<Unpriced>,
+    unpriced: Vec<UnpricedModel>,
 }
 
 /// Prices in US dollars per million tokens.
@@ -58,16 +56,6 @@ struct Priced {
     output: Option<f64>,
     cache_read: Option<f64>,
     cache_write: Option<f64>,
-}
-
-/// A model of the sessions without a price.
-#[derive(Serialize)]
-struct Unpriced {
-    /// Model name; `None` if the trace does not record it.
-    model: Option<Printable>,
-    /// Kinds of tokens without a price; empty if the model has no price at all.
-    kinds: Vec<&'static str>,
-    tokens: u64,
 }
 
 impl ShowPrices {
@@ -97,42 +85,15 @@ impl ShowPrices {
         &self,
         prices: Option<&Prices>,
         printer: &mut Printer,
-    ) -> Result<(Vec<Unpriced>, bool), Stop> {
+    ) -> Result<(Vec<UnpricedModel>, bool), Stop> {
         let selected = match self.sessions.select_all(&self.input) {
             Ok(selected) => selected,
             // A machine without sessions has no model without a price.
             Err(_) if self.input.names().is_empty() => return Ok((Vec::new(), false)),
             Err(failure) => return Err(failure.into()),
         };
-        let reader = self.input.files.reader(printer).within(selected.project.clone());
-        let work = |runs: &mut Runs<'_>| {
-            let sessions: Vec<SessionUsage> = runs.map(|run| SessionUsage::of(&run)).collect();
-            (!sessions.is_empty()).then_some(sessions)
-        };
-        let mut table = UsageTable::new(GroupBy::Model);
-        let walked = reader.each(&selected.inputs, printer, work, |sessions| {
-            sessions.into_iter().flatten().for_each(|one| table.add(one, prices));
-            Ok(Next::More)
-        })?;
-        let (groups, _) = table.finish();
-        let mut found: BTreeMap<Option<Printable>, (Vec<&'static str>, u64)> = BTreeMap::new();
-        for group in groups.into_iter().map(|group| group.redact(printer.redactor)) {
-            let tokens = group.tokens.map_or(0, |tokens| tokens.total);
-            if prices.is_none() && tokens > 0 {
-                found.entry(group.name.clone()).or_default().1 += tokens;
-            }
-            for (why, tokens) in group.spend.unpriced() {
-                let (kinds, sum) = found.entry(group.name.clone()).or_default();
-                kinds.extend(why.kind);
-                *sum += tokens;
-            }
-        }
-        let mut unpriced: Vec<Unpriced> = found
-            .into_iter()
-            .map(|(model, (kinds, tokens))| Unpriced { model, kinds, tokens })
-            .collect();
-        unpriced.sort_by_key(|one| std::cmp::Reverse(one.tokens));
-        Ok((unpriced, walked.unread))
+        let reader = self.input.files.reader(printer);
+        unpriced_models(&selected, reader, prices, printer)
     }
 }
 

@@ -7,9 +7,9 @@ use crate::printer::{Line, Printer, Verbosity, style};
 use clap::ValueEnum;
 use std::io;
 use toolmark_app::grade::spec;
+use toolmark_app::lint::LintRemark;
 use toolmark_base::ReadFileError;
 use toolmark_config::{Problem, Source};
-use toolmark_outcome::SpecPlace;
 use toolmark_redact::printable;
 use toolmark_report::lint::{Level, LintNote, LintProblem, LintReport};
 use toolmark_report::{Options, ReportError};
@@ -62,15 +62,14 @@ impl<'p> Findings<'p> {
         Ok(())
     }
 
-    /// Adds a problem at a source position of a spec.
-    pub(crate) fn add_at(
-        &mut self,
-        place: &SpecPlace,
-        level: Level,
-        code: &'static str,
-        words: &str,
-        help: Option<&str>,
-    ) -> io::Result<()> {
+    /// Adds remarks about places of a spec.
+    pub(crate) fn add_remarks(&mut self, remarks: &[LintRemark]) -> io::Result<()> {
+        remarks.iter().try_for_each(|remark| self.add_remark(remark))
+    }
+
+    fn add_remark(&mut self, remark: &LintRemark) -> io::Result<()> {
+        let LintRemark { place, level, code, words, help } = remark;
+        let (level, code, help) = (*level, *code, help.as_deref());
         match level {
             Level::Error => self.errors += 1,
             Level::Warning => self.warnings += 1,
@@ -87,7 +86,7 @@ impl<'p> Findings<'p> {
                 end_column: None,
                 code,
                 severity: level,
-                message: printer.redact(words),
+                message: printer.redact(words.as_str()),
                 help: help.map(|help| printer.redact(help)),
                 notes: Vec::new(),
             });
@@ -99,7 +98,7 @@ impl<'p> Findings<'p> {
         let mut line = Line::of(style::WARN.bold(), printable!("warning[{}]", code))
             .with(style::PLAIN, ": ")
             .with(style::STRONG, printable!("{}:{}:{}: ", file, place.line, place.column))
-            .with(style::PLAIN, printer.redact(words));
+            .with(style::PLAIN, printer.redact(words.as_str()));
         if let Some(help) = help {
             line.push(style::DIM, printer.redact(format!(" ({help})")));
         }
@@ -152,7 +151,7 @@ fn kept(source: &Source, problem: &Problem, printer: &Printer) -> LintProblem {
     let end = problem.span.map(|span| place(span.end));
     let notes = problem.notes.iter().map(|(span, words)| {
         let (line, column) = place(span.start);
-        LintNote { line, column, message: printer.redact(words) }
+        LintNote { line, column, message: printer.redact(words.as_str()) }
     });
     LintProblem {
         file: printer.redactor.name(source.name.clone().into()),

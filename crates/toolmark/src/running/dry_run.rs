@@ -5,6 +5,7 @@ use crate::printer::{Line, Printer, style};
 use std::path::Path;
 use toolmark_app::Stop;
 use toolmark_app::run::OpenSpec;
+use toolmark_app::run::action::PreparedRun;
 use toolmark_app::run::assemble::runner;
 use toolmark_grade::run_plan::{CommandLine, Home, Permissions, Runner};
 use toolmark_hosts::launch::{Allowed, LaunchRequest, SessionTrace};
@@ -13,14 +14,10 @@ use toolmark_run::store::{RUNS, Store};
 use toolmark_run::{Cell, Environ, Lookup, Matrix, Ready, RunTarget, Used};
 
 /// Prints the plan of a run.
-pub(crate) fn print(
-    matrix: &Matrix,
-    ready: &Ready,
-    spec: &OpenSpec,
-    work: &Path,
-    lookup: Lookup<'_>,
-    printer: &mut Printer,
-) -> Result<(), Stop> {
+pub(crate) fn print(prepared: &PreparedRun, printer: &mut Printer) -> Result<(), Stop> {
+    let PreparedRun { matrix, ready, spec, .. } = prepared;
+    let lookup: Lookup<'_> = &|name| prepared.lookup(name);
+    let work = prepared.work();
     let trials = human::things(matrix.trials().len() as u64, "trial");
     let cells = human::things(matrix.cells.len() as u64, "case");
     let name = printer.redact(spec.path.to_string_lossy());

@@ -10,7 +10,7 @@
 //! ```
 
 use crate::human;
-use crate::printer::{Printer, Verbosity};
+use crate::printer::{PrinterSettings, Verbosity};
 use crate::text::{Layout, sanitize};
 use anstyle::{AnsiColor, Style};
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -18,6 +18,7 @@ use std::collections::BTreeMap;
 use std::io::{self, IsTerminal, Write};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
+use toolmark_app::run::action::RunView;
 use toolmark_grade::run_plan::Budget;
 use toolmark_outcome::{CaseResult, Verdict};
 use toolmark_redact::{Printable, Redactor, printable};
@@ -62,16 +63,24 @@ struct Lines {
 }
 
 impl View {
-    pub(crate) fn new(matrix: &Matrix, done: usize, printer: &Printer) -> Self {
+    pub(crate) fn new(matrix: &Matrix, done: usize, printer: PrinterSettings) -> Self {
         let total = matrix.trials().len() as u64;
         let is_terminal = io::stderr().is_terminal() && printer.verbosity > Verbosity::Quiet;
         let mut view = Self {
-            cases: matrix.cells.iter().map(|cell| printer.redact(cell.case.as_str())).collect(),
+            cases: matrix
+                .cells
+                .iter()
+                .map(|cell| printer.redactor.apply(cell.case.as_str()))
+                .collect(),
             target_of: matrix.cells.iter().map(|cell| cell.target).collect(),
-            targets: matrix.targets.iter().map(|one| printer.redact(one.name.as_str())).collect(),
+            targets: matrix
+                .targets
+                .iter()
+                .map(|one| printer.redactor.apply(one.name.as_str()))
+                .collect(),
             trials: matrix.cells.iter().map(|cell| cell.trials).collect(),
             title: 0,
-            width: is_terminal.then(|| printer.width()),
+            width: is_terminal.then(|| printer.width),
             budget: matrix.budget,
             redactor: printer.redactor,
             verbosity: printer.verbosity,
@@ -94,17 +103,6 @@ impl View {
         view
     }
 
-    /// Removes the progress lines.
-    pub(crate) fn finish(&self) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(lines) = state.lines.take() {
-            lines.under_way.values().for_each(ProgressBar::finish_and_clear);
-            lines.totals.finish_and_clear();
-            // A blank line separates the progress output from the report.
-            let _ = lines.all.println("");
-        }
-    }
-
     /// Formats the name of a trial in at most `limit` columns. Of a long name, the target and the
     /// trial number are kept.
     fn title(&self, cell: usize, trial: u32, limit: usize) -> Printable {
@@ -124,6 +122,23 @@ impl View {
         let title = self.title(cell, trial, self.title).cut(self.title);
         let gap = self.title.saturating_sub(title.width());
         title.reshape(|text| format!("{text}{}", " ".repeat(gap)))
+    }
+}
+
+impl RunView for View {
+    fn observer(&self) -> &dyn Observer {
+        self
+    }
+
+    /// Removes the progress lines.
+    fn finish(&self) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(lines) = state.lines.take() {
+            lines.under_way.values().for_each(ProgressBar::finish_and_clear);
+            lines.totals.finish_and_clear();
+            // A blank line separates the progress output from the report.
+            let _ = lines.all.println("");
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::{metadata, root};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::path::Path;
 
 /// A workspace crate and the workspace crates that it uses.
 type Arrows = BTreeMap<String, Vec<String>>;
@@ -114,4 +115,26 @@ fn the_house_has_no_more_floors_than_planned() {
     for above in ["toolmark-feed", "toolmark-grade", "toolmark-schema"] {
         assert!(!guard.contains(&above.to_owned()), "the guard must not depend on {above}");
     }
+}
+
+/// Maximum number of lines of code of the binary, without tests, comments and blank lines.
+const MAX_BINARY_LINES: usize = 8000;
+
+#[test]
+fn the_binary_is_thin() {
+    fn count(directory: &Path) -> usize {
+        let entries = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
+        entries.map(|path| if path.is_dir() { count(&path) } else { lines_of_code(&path) }).sum()
+    }
+    fn lines_of_code(file: &Path) -> usize {
+        let text = fs::read_to_string(file).unwrap();
+        let code = text.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
+        let is_code = |line: &&str| !line.is_empty() && !line.starts_with("//");
+        code.lines().map(str::trim).filter(is_code).count()
+    }
+    let lines = count(&root().join("crates/toolmark/src"));
+    assert!(
+        lines <= MAX_BINARY_LINES,
+        "{lines} lines, at most {MAX_BINARY_LINES}: use toolmark-app"
+    );
 }

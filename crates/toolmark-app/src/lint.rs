@@ -1,0 +1,100 @@
+//! Remarks about specs that follow from traces.
+
+use std::collections::BTreeSet;
+use toolmark_config::did_you_mean;
+use toolmark_grade::vacuity::{self, FindingKind};
+use toolmark_grade::{Case, Grading, Plan, Selection};
+use toolmark_outcome::{Environment, SpecPlace, Verdict};
+use toolmark_report::lint::Level;
+use toolmark_trace::Trajectory;
+
+/// A remark about a place of a spec.
+#[derive(Debug, Clone)]
+pub struct LintRemark {
+    /// The place.
+    pub place: SpecPlace,
+    /// Severity.
+    pub level: Level,
+    /// Code of the remark.
+    pub code: &'static str,
+    /// Message.
+    pub words: String,
+    /// Suggestion.
+    pub help: Option<String>,
+}
+
+/// Finds graders that pass for every altered copy of a passing trace.
+#[must_use]
+pub fn always_passing(plan: &Plan, runs: &[Trajectory]) -> Vec<LintRemark> {
+    let mut remarks = Vec::new();
+    let grading = Grading::new(plan, None, Environment::default(), Selection::default());
+    let mut seen = BTreeSet::new();
+    let tools = called_tools(runs);
+    for run in runs {
+        let Ok(result) = grading.grade(run) else { continue };
+        if result.verdict != Verdict::Pass || !seen.insert(result.case.raw().to_owned()) {
+            continue;
+        }
+        let case = match &plan.every {
+            Some(every) => every,
+            None => match plan.cases.get(result.case_index) {
+                Some(case) => case,
+                None => continue,
+            },
+        };
+        for finding in vacuity::probe(case, run, &Environment::default(), &tools) {
+            let planned = case.graders.iter().find(|planned| planned.name == finding.grader);
+            let place = planned.map_or(&case.place, |planned| &planned.place);
+            let item = finding.item.map(|item| format!(" {item}")).unwrap_or_default();
+            let words =
+                format!("case {}: {}{item}: {}", result.case.raw(), finding.grader, finding.words);
+            let (level, code) = match finding.kind {
+                FindingKind::NotProbed => (Level::Note, "not-probed"),
+                FindingKind::CannotFail => (Level::Warning, "vacuous-grader"),
+            };
+            remarks.push(LintRemark { place: place.clone(), level, code, words, help: None });
+        }
+    }
+    remarks
+}
+
+fn cases(plan: &Plan) -> impl Iterator<Item = &Case> {
+    plan.cases.iter().chain(plan.every.as_deref())
+}
+
+/// The tools called in the traces, under their recorded names.
+fn called_tools(runs: &[Trajectory]) -> BTreeSet<String> {
+    let calls = runs.iter().flat_map(Trajectory::flatten).flat_map(|run| &run.calls);
+    calls.map(|call| call.name.full().into_owned()).collect()
+}
+
+/// Finds tool names of the spec that occur in no trace.
+#[must_use]
+pub fn unseen_tools(plan: &Plan, runs: &[Trajectory]) -> Vec<LintRemark> {
+    let mut remarks = Vec::new();
+    let mut tools = called_tools(runs);
+    for run in runs.iter().flat_map(Trajectory::flatten) {
+        tools.extend(run.calls.iter().map(|call| call.name.canonical().tool));
+        // A tool that was offered and never called is spelled right.
+        tools.extend(run.tools.iter().flatten().map(|tool| tool.name.get().into_owned()));
+    }
+    let mut said = BTreeSet::new();
+    for case in cases(plan) {
+        for planned in &case.graders {
+            for mention in planned.grader.mentions() {
+                if tools.iter().any(|tool| mention.means(tool))
+                    || !said.insert(mention.word.clone())
+                {
+                    continue;
+                }
+                let words = format!("no trace calls the tool {}", mention.word);
+                let near = did_you_mean(&mention.word, tools.iter().map(String::as_str));
+                let help = near.map(|near| format!("did you mean {near}?"));
+                let level = Level::Warning;
+                let (place, code) = (planned.place.clone(), "unseen-tool");
+                remarks.push(LintRemark { place, level, code, words, help });
+            }
+        }
+    }
+    remarks
+}

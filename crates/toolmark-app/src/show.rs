@@ -1,0 +1,300 @@
+//! Runs of one file, and sessions of this machine, to choose from.
+
+use crate::inputs::Input;
+use crate::reading::Runs;
+use crate::sessions::{self, Session};
+use crate::{Failure, human};
+use jiff::SignedDuration;
+use serde::Serialize;
+use std::path::Path;
+use std::time::SystemTime;
+use toolmark_base::{ReadFileError, ReadFileErrorKind};
+use toolmark_redact::{Printable, Redactor, printable};
+use toolmark_report::terminal::table::{Cell, Column, Give, Table};
+use toolmark_report::terminal::text::{Layout, head};
+use toolmark_report::terminal::{first_words, style};
+use toolmark_trace::{Fact, Trajectory};
+
+/// Returns the requested run, or the list of all runs.
+///
+/// # Errors
+///
+/// If the file has no such run.
+pub fn find_run(
+    runs: &mut Runs<'_>,
+    wanted: Option<&str>,
+    redactor: Redactor,
+) -> Result<Found, Failure> {
+    let found = match wanted.map(|wanted| (wanted, wanted.parse::<usize>())) {
+        None => only_run(runs.bare(), redactor),
+        Some((_, Ok(0))) => return Err(Failure::usage("runs are numbered from 1")),
+        Some((_, Ok(number))) => runs.bare().nth(number - 1).map(Found::one),
+        Some((wanted, Err(_))) => runs.bare().find_map(|run| named(run, wanted)).map(Found::one),
+    };
+    match (found, wanted) {
+        (Some(Found::One(mut run)), _) => {
+            runs.join(&mut run);
+            Ok(Found::One(run))
+        }
+        (Some(found), _) => Ok(found),
+        (None, None) => Err(Failure::unread(format!("{} has no run", runs.file()))),
+        (None, Some(wanted)) => {
+            let failure = Failure::usage(format!("{} has no run {wanted}", runs.file()));
+            Err(failure.hint("without --run, the runs of a file are listed"))
+        }
+    }
+}
+
+/// Content of a file.
+pub enum Found {
+    /// One run.
+    One(Box<Trajectory>),
+    /// The list of its runs.
+    Many(Vec<Brief>),
+}
+
+impl Found {
+    fn one(run: Trajectory) -> Self {
+        Self::One(Box::new(run))
+    }
+}
+
+/// A run in a list.
+#[derive(Serialize)]
+pub struct Brief {
+    run: usize,
+    id: Option<Printable>,
+    name: Option<Printable>,
+    steps: usize,
+    calls: usize,
+    failed: Option<usize>,
+    outcome: Option<Printable>,
+    /// Start of the first user message.
+    words: Printable,
+}
+
+impl Brief {
+    fn new(number: usize, run: &Trajectory, redactor: Redactor) -> Self {
+        /// Maximum length of the first message, so that a long list stays small.
+        const WORDS: usize = 300;
+        let text = |t: &toolmark_trace::Text| redactor.apply(t.get());
+        let failed = run.calls.iter().filter(|c| c.status.is_error()).count();
+        Self {
+            run: number,
+            id: run.id.as_ref().map(text),
+            name: run.name.as_ref().map(text),
+            steps: run.steps.len(),
+            calls: run.calls.len(),
+            failed: (!run.fidelity.lacks(Fact::Status)).then_some(failed),
+            outcome: run.outcome.as_ref().map(text),
+            words: first_words(run, redactor).reshape(|words| head(words, WORDS)),
+        }
+    }
+
+    fn cells(&self) -> Vec<Cell> {
+        // The names of benchmark tasks are often mere numbers.
+        let telling = |name: &&Printable| name.chars().any(char::is_alphabetic);
+        let what = self.name.as_ref().filter(telling).unwrap_or(&self.words);
+        let glance =
+            |text: &Option<Printable>| text.as_ref().map(Layout::squeezed).unwrap_or_default();
+        vec![
+            (style::DIM, printable!("{}", self.run)),
+            (style::STRONG, glance(&self.id)),
+            (style::PLAIN, printable!("{}", self.steps)),
+            (style::PLAIN, printable!("{}", self.calls)),
+            match self.failed {
+                None => (style::DIM, "\u{2013}".into()),
+                Some(0) => (style::DIM, "0".into()),
+                Some(n) => (style::BAD, printable!("{}", n)),
+            },
+            (style::PLAIN, glance(&self.outcome)),
+            (style::PLAIN, what.squeezed()),
+        ]
+    }
+}
+
+/// Returns the run of a file with one run, or the list for several. The list is built while the
+/// runs are read, so that they are never in memory all at once.
+fn only_run(mut runs: impl Iterator<Item = Trajectory>, redactor: Redactor) -> Option<Found> {
+    let first = runs.next()?;
+    let Some(second) = runs.next() else { return Some(Found::One(Box::new(first))) };
+    let mut list = vec![Brief::new(1, &first, redactor), Brief::new(2, &second, redactor)];
+    drop((first, second));
+    for run in runs {
+        list.push(Brief::new(list.len() + 1, &run, redactor));
+    }
+    Some(Found::Many(list))
+}
+
+/// Returns the run, or the sub-agent in it, with this ID or name prefix.
+fn named(mut run: Trajectory, wanted: &str) -> Option<Trajectory> {
+    let is_it = |run: &Trajectory| {
+        [&run.id, &run.name].into_iter().flatten().any(|t| t.get().starts_with(wanted))
+    };
+    if is_it(&run) {
+        return Some(run);
+    }
+    let mut inside = std::mem::take(&mut run.children);
+    while let Some(mut child) = inside.pop() {
+        if is_it(&child) {
+            return Some(child);
+        }
+        inside.append(&mut child.children);
+    }
+    None
+}
+
+/// Returns the table of the runs of a file.
+#[must_use]
+pub fn run_table(list: &[Brief]) -> Table {
+    let mut table = Table::new(vec![
+        Column::numbers("#"),
+        Column::words("id").gives(Give::End),
+        Column::numbers("steps"),
+        Column::numbers("calls"),
+        Column::numbers("failed"),
+        Column::words("ended").gives(Give::End).leaves(1),
+        Column::words("what").gives(Give::End),
+    ]);
+    for brief in list {
+        table.row(brief.cells());
+    }
+    table
+}
+
+/// Returns the named file, or a session by ID prefix.
+///
+/// # Errors
+///
+/// If there is no such file or session.
+pub fn find_trace(trace: &Path) -> Result<Input, Failure> {
+    let name = trace.to_string_lossy();
+    if trace.is_dir() {
+        let failure =
+            Failure::unread(ReadFileError::new(trace, ReadFileErrorKind::Directory).to_string());
+        return Err(failure.hint(format!(
+            "show takes one trace; `toolmark stats {name}` lists those in the directory"
+        )));
+    }
+    if trace.exists() || name == "-" || name.contains(['/', '\\', '.']) {
+        return Ok(Input::named(trace));
+    }
+    let sessions = sessions::find();
+    match sessions::with_prefix(&sessions, &name).as_slice() {
+        [] => {
+            let failure = Failure::unread(format!("no file or session {name}"));
+            Err(failure.hint("`toolmark show` lists the sessions of this machine"))
+        }
+        [one] => Ok(Input::named(&one.path)),
+        many => {
+            let ids: Vec<&str> = many.iter().take(5).map(|s| s.id.as_str()).collect();
+            let count = many.len();
+            let failure = Failure::usage(format!("{count} sessions start with {name}"));
+            Err(failure.hint(format!("use a longer prefix: {}", ids.join(", "))))
+        }
+    }
+}
+
+/// Resolves an answer: the number of a session in the list, or a prefix of its ID.
+pub fn picked<'s>(
+    sessions: &'s [Session],
+    listed: &'s [Session],
+    answer: &str,
+) -> Result<&'s Session, String> {
+    let number = answer.parse::<usize>().ok().and_then(|n| n.checked_sub(1));
+    if let Some(session) = number.and_then(|at| listed.get(at)) {
+        return Ok(session);
+    }
+    match sessions::with_prefix(sessions, answer).as_slice() {
+        [one] => Ok(one),
+        [] => Err(format!("no session {answer}")),
+        many => Err(format!("{} sessions start with {answer}", many.len())),
+    }
+}
+
+/// Returns the table of sessions.
+#[must_use]
+pub fn session_table(listed: &[Session], redactor: Redactor) -> Table {
+    const ID: usize = 8;
+    let mut table = Table::new(vec![
+        Column::numbers("#"),
+        Column::words("agent"),
+        Column::numbers("age"),
+        Column::words("id"),
+        Column::words("project").gives(Give::Start).leaves(1),
+        Column::words("first words").gives(Give::End),
+    ]);
+    let now = SystemTime::now();
+    for (at, session) in listed.iter().enumerate() {
+        let age = now.duration_since(session.modified).unwrap_or_default();
+        let age = SignedDuration::try_from(age).map(human::age).unwrap_or_default();
+        let run = Input::named(&session.path).read(&toolmark_trace::Options::default());
+        let run = run.ok().and_then(|mut runs| runs.next());
+        let project = run.as_ref().and_then(|r| r.cwd.as_ref());
+        let words = match &run {
+            Some(run) => (style::PLAIN, first_words(run, redactor)),
+            None => (style::DIM, "(unreadable)".into()),
+        };
+        table.row(vec![
+            (style::DIM, printable!("{}", at + 1)),
+            (style::STRONG, session.agent.into()),
+            (style::DIM, age),
+            (style::USER, redactor.apply(&session.id).reshape(|id| head(id, ID))),
+            (
+                style::PLAIN,
+                project.map(|p| redactor.apply(from_home(&p.get()))).unwrap_or_default(),
+            ),
+            words,
+        ]);
+    }
+    table
+}
+
+/// A path with `~` for the home directory.
+fn from_home(path: &str) -> String {
+    let home = std::env::home_dir();
+    match home.and_then(|h| Some(path.strip_prefix(h.to_str()?)?.to_owned())) {
+        Some(rest) if rest.is_empty() || rest.starts_with('/') => format!("~{rest}"),
+        _ => path.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+    use toolmark_trace::{Builder, FORMATS, Text};
+
+    fn run(id: &str) -> Trajectory {
+        let mut builder = Builder::new(FORMATS[0].info(), Arc::from("runs.jsonl"));
+        builder.run.id = Some(Text::owned(id));
+        builder.finish()
+    }
+
+    #[test]
+    fn one_run_is_shown_and_several_are_listed() {
+        let only_run = |ids: &[&str]| only_run(ids.iter().map(|id| run(id)), Redactor::new(true));
+        assert!(only_run(&[]).is_none());
+        assert!(matches!(only_run(&["a"]), Some(Found::One(_))));
+        let Some(Found::Many(list)) = only_run(&["a", "b", "c"]) else {
+            panic!("three runs are a list");
+        };
+        let numbered: Vec<_> = list.iter().map(|b| (b.run, b.id.as_deref().unwrap())).collect();
+        assert_eq!(numbered, [(1, "a"), (2, "b"), (3, "c")]);
+    }
+
+    #[test]
+    fn a_name_may_be_that_of_a_sub_agent() {
+        let family = || {
+            let (mut parent, mut child) = (run("parent"), run("child"));
+            child.children.push(run("grandchild"));
+            parent.children.push(child);
+            parent
+        };
+        for wanted in ["par", "child", "grand"] {
+            let found = named(family(), wanted).unwrap();
+            assert!(found.id.unwrap().get().starts_with(wanted));
+        }
+        assert!(named(family(), "x").is_none());
+    }
+}
