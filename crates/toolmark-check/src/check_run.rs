@@ -1,7 +1,7 @@
 //! Result of a run of `toolmark check`: findings, gates, and the comparison with the
 //! baseline.
 
-use crate::baseline::Changes;
+use crate::changes::Changes;
 use crate::gate::{self, GateRow};
 use crate::{CallRow, Checked, OverviewSums, Rule};
 use std::borrow::Cow;

@@ -24,8 +24,8 @@
 
 mod awareness;
 mod axis_rules;
-pub mod baseline;
 mod call_rows;
+pub mod changes;
 mod check_run;
 mod checker;
 pub mod config;

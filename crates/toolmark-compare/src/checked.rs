@@ -1,10 +1,11 @@
 //! Findings, gates and sessions of two reports of `toolmark check`.
 
+use crate::baseline::{Baseline, ReportChanges};
 use crate::group::{MeasureChange, MeasureChanges};
 use crate::reading::VerdictWord;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
-use toolmark_check::baseline::{Baseline, KindChange, ReportChanges};
+use toolmark_check::changes::KindChange;
 use toolmark_outcome::{Printable, Redactor, Severity, Verdict};
 
 /// The displayed parts of a report; [`Baseline`] defines when findings are equal.

@@ -24,6 +24,7 @@
 
 #![forbid(unsafe_code)]
 
+mod baseline;
 mod checked;
 mod gate;
 mod graded;
@@ -31,6 +32,7 @@ mod group;
 mod reading;
 mod run;
 
+pub use baseline::{Baseline, ReportChanges};
 pub use checked::{CheckedChange, FindingRef, GateChange, SessionRef};
 pub use gate::{FailOn, GateResult};
 pub use graded::{CaseChange, CaseRef, CaseSide, Change, GradedChange};

@@ -39,7 +39,7 @@ pub struct GradeOptions {
     pub selection: CaseSelection,
     /// Loading of the spec.
     pub loading: SpecOptions,
-    /// What graders may use.
+    /// Programs and judges of graders.
     pub graders: GraderOptions,
     /// The traces; without names, those of the spec.
     pub traces: NamedTraces,

@@ -25,7 +25,7 @@ pub struct RunOptions {
     pub selection: CaseSelection,
     /// Loading of the spec.
     pub loading: SpecOptions,
-    /// What graders may use.
+    /// Programs and judges of graders.
     pub graders: GraderOptions,
     /// Options that override the spec.
     pub overrides: Overrides,
@@ -60,7 +60,7 @@ pub struct PreparedRun {
     pub spec: OpenSpec,
     /// The trials.
     pub matrix: Matrix,
-    /// What was found on this machine.
+    /// Programs and versions of this machine.
     pub ready: Ready,
     path: PathBuf,
     files: EnvFiles,

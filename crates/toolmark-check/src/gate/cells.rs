@@ -100,7 +100,8 @@ impl<T: Ord + Clone> Cells<T> {
 
 impl Cells {
     /// Whether there is a number with this name.
-    pub(crate) fn has(&self, name: &str) -> bool {
+    #[must_use]
+    pub fn has(&self, name: &str) -> bool {
         self.named(name).next().is_some()
     }
 

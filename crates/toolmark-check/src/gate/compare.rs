@@ -47,7 +47,8 @@ pub struct Compared {
 }
 
 /// Whether a difference with this p-value is significant.
-pub(crate) fn is_significant(p: f64) -> bool {
+#[must_use]
+pub fn is_significant(p: f64) -> bool {
     p < SIGNIFICANT
 }
 

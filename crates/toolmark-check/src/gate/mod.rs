@@ -12,17 +12,19 @@ mod decide;
 mod names;
 mod parse;
 mod presets;
+mod rows;
 
 pub use cells::{Cell, Cells, shares};
-pub(crate) use compare::is_significant;
-pub use compare::{Compared, Earlier};
+pub use compare::{Compared, Earlier, is_significant};
 pub use names::NAMES;
-pub(crate) use names::{full_name, scale};
+pub(crate) use names::full_name;
 pub use parse::GateError;
 pub use presets::{PRESETS, Preset, article, defaults, parse_gates, preset};
+pub use rows::{TrajectoryCells, measured};
 
 use cells::Chosen;
 use decide::Decided;
+use names::scale;
 use serde::Serialize;
 use std::fmt;
 use toolmark_outcome::{Printable, Redactor, Untrusted, Verdict, printable};

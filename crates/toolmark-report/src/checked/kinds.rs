@@ -1,7 +1,7 @@
 //! Text about kinds of findings compared with the previous run.
 
 use crate::model::{Changes, KindChange};
-use toolmark_check::baseline::{Found, Trend};
+use toolmark_check::changes::{Found, Trend};
 use toolmark_outcome::{Printable, printable};
 
 /// Maximum number of kinds, unless all are requested.

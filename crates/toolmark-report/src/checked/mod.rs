@@ -129,9 +129,9 @@ pub(crate) mod tests {
     use crate::terminal::text::is_obeyed;
     use crate::{FORMATS, Options, Verbosity, format_by_id};
     use toolmark_check::Toolsets;
-    use toolmark_check::baseline::Baseline;
     use toolmark_check::gate::{Cells, Gate};
     use toolmark_check::{Checker, DeclaredRun, DeclaredRuns, OverviewSums, RULES};
+    use toolmark_compare::Baseline;
     use toolmark_outcome::judging::{Answer, Judge, Mark, Question, Quote, Ruling, Vote};
     use toolmark_outcome::{Confidence, Redactor, Severity, Verdict};
     use toolmark_session::notation;

@@ -8,7 +8,7 @@ use crate::model::{
 };
 use serde::ser::{Error, SerializeSeq};
 use serde::{Serialize, Serializer};
-use toolmark_check::baseline::TrajectoryCells;
+use toolmark_check::gate::TrajectoryCells;
 use toolmark_check::gate::shares;
 use toolmark_outcome::{Printable, Verdict};
 

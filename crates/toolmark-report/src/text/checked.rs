@@ -12,7 +12,7 @@ use crate::terminal::{Line, style};
 use crate::{Options, ReportError, Verbosity};
 use anstyle::Style;
 use std::io::{self, Write};
-use toolmark_check::baseline::Trend;
+use toolmark_check::changes::Trend;
 use toolmark_check::{Tally, ToolCard};
 use toolmark_outcome::{Axis, Printable, Role, Severity, Verdict, printable};
 

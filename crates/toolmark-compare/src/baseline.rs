@@ -4,61 +4,12 @@
 //! same sessions are compared finding by finding, and runs of different sessions by the
 //! frequency of each kind of finding per opportunity.
 
-use crate::checker::Checked;
-use crate::gate::{self, Cell, Cells, Earlier};
-use crate::scorecard::{RuleCount, Tally};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
-use toolmark_outcome::statistics;
-use toolmark_outcome::{Finding, Printable, Redactor, Untrusted};
-
-/// Numbers of one trajectory as stored in reports.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct TrajectoryCells<T> {
-    /// Id of the trajectory.
-    #[serde(default)]
-    pub id: Option<T>,
-    /// Numbers of the trajectory.
-    pub cells: Vec<CellRow<T>>,
-}
-
-/// A number as stored in reports.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct CellRow<T> {
-    name: String,
-    tool: T,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    bucket: Option<T>,
-    of: u64,
-    points: f64,
-}
-
-impl TrajectoryCells<Printable> {
-    /// Converts cells to the form used in reports.
-    #[must_use]
-    pub fn new(id: Option<Printable>, cells: &Cells<Printable>) -> Self {
-        let row = |(cell, tally): (&Cell<Printable>, Tally)| CellRow {
-            name: cell.name.clone(),
-            tool: cell.tool.clone(),
-            bucket: cell.bucket.clone(),
-            of: tally.of,
-            points: gate::scale(&cell.name).points(tally),
-        };
-        Self { id, cells: cells.iter().map(row).collect() }
-    }
-}
-
-impl TrajectoryCells<String> {
-    fn read(self) -> (Option<Untrusted>, Cells) {
-        let mut cells = Cells::default();
-        for row in self.cells {
-            let bucket = row.bucket.map(Into::into);
-            let tally = gate::scale(&row.name).tally(row.of, row.points);
-            cells.add(Cell { name: row.name, tool: row.tool.into(), bucket }, tally);
-        }
-        (self.id.map(Into::into), cells)
-    }
-}
+use toolmark_check::changes::{Changes, Found, KindChange, Trend};
+use toolmark_check::gate::{self, Cells, Earlier, TrajectoryCells};
+use toolmark_check::{Checked, RuleCount};
+use toolmark_outcome::{Finding, Untrusted, statistics};
 
 /// Relevant parts of a report.
 #[derive(Deserialize)]
@@ -164,21 +115,6 @@ pub struct Baseline {
     each: BTreeMap<Untrusted, Cells>,
 }
 
-/// Comparison of the findings of this run with the baseline.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct Changes<T = Untrusted> {
-    /// Number of findings that are missing from the baseline, or of a kind that is now more
-    /// frequent.
-    pub new: u64,
-    /// Number of findings that are also in the baseline.
-    pub known: u64,
-    /// Number of findings of the baseline that have disappeared.
-    pub gone: u64,
-    /// Frequency of each kind of finding, if the runs have different sessions.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub kinds: Vec<KindChange<T>>,
-}
-
 /// Comparison of the findings of two reports.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ReportChanges {
@@ -205,125 +141,24 @@ impl ReportChanges {
     }
 }
 
-/// Trend of a kind of finding.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Trend {
-    /// Not found before.
-    New,
-    /// More frequent per opportunity, beyond noise.
-    More,
-    /// Less frequent per opportunity, beyond noise.
-    Fewer,
-    /// No longer found.
-    Gone,
-    /// Any difference may be noise.
-    Same,
-}
-
-impl Trend {
-    /// Returns the word used in every output.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::New => "new",
-            Self::More => "more",
-            Self::Fewer => "fewer",
-            Self::Gone => "gone",
-            Self::Same => "same",
-        }
-    }
-}
-
-/// Frequency of a kind of finding in both runs.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct KindChange<T = Untrusted> {
-    /// Trend.
-    pub trend: Trend,
-    /// Code of the rule.
-    pub code: T,
-    /// Name of the tool.
-    pub tool: T,
-    /// Bucket of the findings.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub bucket: Option<T>,
-    /// Frequency in the earlier run.
-    pub before: Found,
-    /// Frequency in this run.
-    pub now: Found,
-    /// Increase of the rate per opportunity, if both runs have opportunities.
-    pub difference: Option<f64>,
-    /// 95 % interval of the difference (Newcombe).
-    pub interval: Option<(f64, f64)>,
-    /// Probability of a difference of this size if nothing has changed (Fisher, exact).
-    pub p: Option<f64>,
-}
-
-/// Findings and opportunities of one rule.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct Found {
-    /// Number of findings.
-    pub found: u64,
-    /// Number of opportunities.
-    pub of: u64,
-}
-
-impl Found {
-    fn new(found: u64, of: u64) -> Self {
-        // A call with two findings of a kind is one opportunity.
-        Self { found, of: of.max(found) }
-    }
-
-    fn rate(self) -> Option<f64> {
-        (self.of > 0).then(|| self.found as f64 / self.of as f64)
-    }
-}
-
-impl Changes {
-    /// Returns the printable changes.
-    #[must_use]
-    pub fn redact(self, redactor: Redactor) -> Changes<Printable> {
-        let kinds = self.kinds.into_iter().map(|kind| kind.redact(redactor)).collect();
-        Changes { new: self.new, known: self.known, gone: self.gone, kinds }
-    }
-}
-
-impl KindChange {
-    /// Returns the printable change.
-    #[must_use]
-    pub fn redact(self, redactor: Redactor) -> KindChange<Printable> {
-        KindChange {
-            trend: self.trend,
-            code: redactor.apply(self.code),
-            tool: redactor.apply(self.tool),
-            bucket: self.bucket.map(|bucket| redactor.apply(bucket)),
-            before: self.before,
-            now: self.now,
-            difference: self.difference,
-            interval: self.interval,
-            p: self.p,
-        }
-    }
-
-    fn new(key: &KindKey, before: Found, now: Found) -> Self {
-        let p = statistics::fisher((before.of, before.found), (now.of, now.found));
-        let rates = before.rate().zip(now.rate());
-        let difference = rates.map(|(before, now)| now - before);
-        let interval = rates.and_then(|(first, second)| {
-            statistics::difference((before.of, first), (now.of, second))
-        });
-        let is_real = p.is_some_and(gate::is_significant);
-        let trend = match (before.found, now.found) {
-            (0, _) => Trend::New,
-            (_, 0) => Trend::Gone,
-            _ if !is_real => Trend::Same,
-            _ if difference > Some(0.0) => Trend::More,
-            _ => Trend::Fewer,
-        };
-        let bucket = key.bucket.as_deref().map(Into::into);
-        let (code, tool) = (key.code.as_str().into(), key.tool.as_str().into());
-        Self { trend, code, tool, bucket, before, now, difference, interval, p }
-    }
+/// Returns the change of a kind of finding.
+fn change(key: &KindKey, before: Found, now: Found) -> KindChange {
+    let p = statistics::fisher((before.of, before.found), (now.of, now.found));
+    let rates = before.rate().zip(now.rate());
+    let difference = rates.map(|(before, now)| now - before);
+    let interval = rates
+        .and_then(|(first, second)| statistics::difference((before.of, first), (now.of, second)));
+    let is_real = p.is_some_and(gate::is_significant);
+    let trend = match (before.found, now.found) {
+        (0, _) => Trend::New,
+        (_, 0) => Trend::Gone,
+        _ if !is_real => Trend::Same,
+        _ if difference > Some(0.0) => Trend::More,
+        _ => Trend::Fewer,
+    };
+    let bucket = key.bucket.as_deref().map(Into::into);
+    let (code, tool) = (key.code.as_str().into(), key.tool.as_str().into());
+    KindChange { trend, code, tool, bucket, before, now, difference, interval, p }
 }
 
 /// One of two runs whose findings are compared.
@@ -390,7 +225,7 @@ impl Compared {
         let kind = |key: &KindKey| {
             let counted = |counts: &BTreeMap<&KindKey, u64>| counts.get(key).copied().unwrap_or(0);
             let before = Found::new(counted(&of_before), (before.opportunities)(key));
-            KindChange::new(key, before, Found::new(counted(&of_now), (now.opportunities)(key)))
+            change(key, before, Found::new(counted(&of_now), (now.opportunities)(key)))
         };
         let kinds: BTreeMap<&KindKey, KindChange> =
             keys.into_iter().map(|key| (key, kind(key))).collect();
@@ -483,6 +318,10 @@ impl Sessions<'_> {
 
 impl Baseline {
     /// Parses a report.
+    ///
+    /// # Errors
+    ///
+    /// If the text is not a report of `toolmark check`.
     pub fn parse(text: &str) -> Result<Self, String> {
         let report: Report = serde_json::from_str(text)
             .map_err(|error| format!("not a JSON report of `toolmark check`: {error}"))?;
@@ -513,11 +352,11 @@ impl Baseline {
         self.calls = card.tools.into_iter().map(|(tool, row)| (tool, row.calls)).collect();
         let mut whole = Cells::default();
         for MeasureRow { axis, name, tool, bucket, tally } in card.measures {
-            let name = gate::full_name(&axis, &name);
-            if !self.all.has(&name) {
-                let tally = gate::scale(&name).tally(tally.of, tally.points);
-                let bucket = bucket.map(Into::into);
-                whole.add(Cell { name, tool: tool.into(), bucket }, tally);
+            let bucket = bucket.map(Into::into);
+            let (cell, tally) =
+                gate::measured(&axis, &name, tool.into(), bucket, (tally.of, tally.points));
+            if !self.all.has(&cell.name) {
+                whole.add(cell, tally);
             }
         }
         self.all.merge(&whole);
@@ -577,8 +416,8 @@ impl Baseline {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Checker, rule_by_code};
     use serde_json::json;
+    use toolmark_check::{Checker, rule_by_code};
     use toolmark_hosts::toolset::Toolsets;
     use toolmark_outcome::{Confidence, Redactor};
     use toolmark_session::notation;
@@ -720,20 +559,5 @@ mod tests {
         for text in ["", "[]", "{}", r#"{"findings": [{}], "trajectories": []}"#] {
             assert!(Baseline::parse(text).is_err(), "{text}");
         }
-    }
-
-    #[test]
-    fn numbers_come_back_as_they_were() {
-        fn cells<T: From<&'static str> + Ord + Clone>() -> Cells<T> {
-            let mut cells = Cells::default();
-            let cell =
-                Cell { name: "recovery".into(), tool: "Bash".into(), bucket: Some("127".into()) };
-            cells.add(cell, Tally { of: 3, points: 2500 });
-            cells
-        }
-        let rows =
-            serde_json::to_string(&TrajectoryCells::new(Some("a".into()), &cells())).unwrap();
-        let (id, again) = serde_json::from_str::<TrajectoryCells<String>>(&rows).unwrap().read();
-        assert_eq!((id, again), (Some("a".into()), cells()));
     }
 }
