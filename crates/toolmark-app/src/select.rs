@@ -1,8 +1,8 @@
 //! Selection of traces: named files and lists of them, shards, or the sessions of this machine.
 
 use crate::inputs::{Input, expand, expand_listed};
-use crate::reading::{ReadSummary, Reader};
-use crate::{Failure, Verbosity, human, sessions};
+use crate::reading::{Next, ReadSummary, Reader, Runs};
+use crate::{Events, Failure, Stop, Verbosity, human, sessions};
 use std::io::{self, Read as _};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -135,6 +135,33 @@ pub struct Selected {
 }
 
 impl Selected {
+    /// Reads the sessions, and takes the result of `work` for each file that has one, in the order
+    /// of the files and up to the limit. Returns the number of these files.
+    ///
+    /// # Errors
+    ///
+    /// If no file has a result, unless only a shard of the files is read.
+    pub fn each<T: Send>(
+        &self,
+        (reader, named): (&Reader, &NamedTraces),
+        events: &mut dyn Events,
+        work: impl Fn(&mut Runs<'_>) -> Option<T> + Sync,
+        mut take: impl FnMut(T),
+    ) -> Result<(u64, ReadSummary), Stop> {
+        let mut files = 0;
+        let summary = reader.each(&self.inputs, events, work, |made| {
+            if let Ok(made) = made {
+                files += 1;
+                take(made);
+            }
+            Ok(if self.limit == Some(files) { Next::Enough } else { Next::More })
+        })?;
+        if files == 0 && named.shard.is_none() {
+            return Err(self.nothing_left(reader, &summary, &named.names()).into());
+        }
+        Ok((files, summary))
+    }
+
     /// Failure for an empty selection: which filter skipped how many files, or that nothing could
     /// be read.
     pub fn nothing_left(

@@ -100,7 +100,7 @@ impl CheckOptions {
         let (mut run, sessions, walked) = check_all(&checker, &reader, &selected, keep, events)?;
         run.notes.extend(selected.notes.drain(..).map(Into::into));
         // A part of the files may have none.
-        if run.files == 0 && !self.traces.shard.is_some() {
+        if run.files == 0 && self.traces.shard.is_none() {
             return Err(selected.nothing_left(&reader, &walked, &self.traces.names()).into());
         }
         if let Some(gold) = gold {

@@ -4,7 +4,7 @@ pub mod fix;
 pub mod promote;
 
 use crate::inputs::Input;
-use crate::reading::{Next, Reader, Runs};
+use crate::reading::{Reader, Runs};
 use crate::select::{NamedTraces, SessionFilter};
 use crate::{Events, Failure, Stop, human};
 use jiff::Timestamp;
@@ -91,18 +91,11 @@ pub fn read(
         }
         (batch.sessions > 0).then_some(batch)
     };
-    let (mut feed, mut files) = (Feed::default(), 0);
-    let walked = reader.each(&selected.inputs, events, work, |batch| {
-        if let Ok(batch) = batch {
-            files += 1;
-            feed.add(batch);
-        }
-        Ok(if selected.limit == Some(files) { Next::Enough } else { Next::More })
+    let mut feed = Feed::default();
+    let from = (&reader, &options.traces);
+    let (files, walked) = selected.each(from, events, work, |batch| {
+        feed.add(batch);
     })?;
-    // A part of the files may have none.
-    if files == 0 && !options.traces.shard.is_some() {
-        return Err(selected.nothing_left(&reader, &walked, &options.traces.names()).into());
-    }
     let mut notes: Vec<String> = walked.note(events.verbosity()).into_iter().collect();
     notes.append(&mut selected.notes);
     if feed.unrecorded > 0 {

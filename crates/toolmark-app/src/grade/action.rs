@@ -191,7 +191,7 @@ impl GradeOptions {
         let has_none = kept.is_empty();
         let (run, outcomes) = kept.finish(targets, notes).map_err(failed_report)?;
         // A part of the files may have no trace of a case.
-        if has_none && !self.traces.shard.is_some() {
+        if has_none && self.traces.shard.is_none() {
             return Err(nothing_graded(&run, unread).into());
         }
         let run = run.redact(redactor);
@@ -230,7 +230,7 @@ impl GradeOptions {
             return Ok(None);
         }
         let has_none = result.outcomes.iter().all(|outcome| outcome.trajectory.is_none());
-        if has_none && !self.traces.shard.is_some() {
+        if has_none && self.traces.shard.is_none() {
             return Err(nothing_graded(&result, unread).into());
         }
         if let Some(directory) = &self.dump_traces {

@@ -163,18 +163,11 @@ impl Stats {
             let sessions: Vec<SessionUsage> = runs.map(|run| SessionUsage::of(&run)).collect();
             (!sessions.is_empty()).then_some(sessions)
         };
-        let (mut table, mut files) = (UsageTable::new(by), 0);
-        let walked = reader.each(&selected.inputs, printer, work, |sessions| {
-            if let Ok(sessions) = sessions {
-                files += 1;
-                sessions.into_iter().for_each(|one| table.add(one, prices.as_ref()));
-            }
-            Ok(if selected.limit == Some(files) { Next::Enough } else { Next::More })
+        let mut table = UsageTable::new(by);
+        let from = (&reader, &self.input.named());
+        let (_, walked) = selected.each(from, printer, work, |sessions| {
+            sessions.into_iter().for_each(|one| table.add(one, prices.as_ref()));
         })?;
-        // A part of the files may have none.
-        if files == 0 && !self.input.is_part() {
-            return Err(selected.nothing_left(&reader, &walked, &self.input.names()).into());
-        }
         if table.repeated > 0 {
             let again = crate::human::things(table.repeated, "response");
             selected.notes.push(format!("{again} met again in other files and counted once"));

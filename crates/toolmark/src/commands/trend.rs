@@ -8,7 +8,7 @@ use crate::printer::Printer;
 use clap::{Args, ValueEnum};
 use std::time::Instant;
 use toolmark_app::Stop;
-use toolmark_app::reading::{Next, Runs};
+use toolmark_app::reading::Runs;
 use toolmark_check::Checker;
 use toolmark_feed::trend::{
     MEASURES, PricesUsed, Trend as Sessions, TrendBy, TrendOptions, TrendRun, TrendSession,
@@ -71,19 +71,11 @@ impl Trend {
             let sessions: Vec<TrendSession> = runs.map(one).collect();
             (!sessions.is_empty()).then_some(sessions)
         };
-        let (mut all, mut files) = (Sessions::default(), 0);
-        let walked = reader.each(&selected.inputs, printer, work, |sessions| {
-            if let Ok(sessions) = sessions {
-                files += 1;
-                sessions.into_iter().for_each(|one| all.add(one));
-            }
-            Ok(if selected.limit == Some(files) { Next::Enough } else { Next::More })
+        let mut all = Sessions::default();
+        let from = (&reader, &self.input.named());
+        let (files, walked) = selected.each(from, printer, work, |sessions| {
+            sessions.into_iter().for_each(|one| all.add(one));
         })?;
-        // A part of the files may have none.
-        let is_part = self.input.is_part();
-        if files == 0 && !is_part {
-            return Err(selected.nothing_left(&reader, &walked, &self.input.names()).into());
-        }
         let mut notes: Vec<String> = walked.note(printer.verbosity).into_iter().collect();
         notes.append(&mut selected.notes);
         if all.repeated > 0 {
@@ -92,7 +84,7 @@ impl Trend {
         }
         let options = TrendOptions { by: self.by.into(), measures: self.measures.clone() };
         let mut run = all.finish(&options);
-        if run.series.is_empty() && !self.measures.is_empty() && !is_part {
+        if run.series.is_empty() && !self.measures.is_empty() && !self.input.is_part() {
             return Err(self.nothing_measured(run.sessions).into());
         }
         if run.left_out > 0 {

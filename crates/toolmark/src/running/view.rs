@@ -80,7 +80,7 @@ impl View {
                 .collect(),
             trials: matrix.cells.iter().map(|cell| cell.trials).collect(),
             title: 0,
-            width: is_terminal.then(|| printer.width),
+            width: is_terminal.then_some(printer.width),
             budget: matrix.budget,
             redactor: printer.redactor,
             verbosity: printer.verbosity,
