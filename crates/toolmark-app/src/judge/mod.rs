@@ -1,6 +1,7 @@
 //! Judges: the `judge:` section of a file, opening a judge, and what it was asked.
 
 pub mod config;
+pub mod explain;
 mod findings;
 pub mod rubric;
 pub mod samples;

@@ -2,6 +2,7 @@
 
 pub mod action;
 pub mod assemble;
+pub mod dry_run;
 pub mod interrupt;
 pub mod recorded;
 pub mod resume;

@@ -5,7 +5,6 @@ use crate::exit::Exit;
 use crate::grading::options::{GraderArgs, SpecArgs};
 use crate::grading::select::CaseArgs;
 use crate::printer::{Line, Printer, Verbosity, style};
-use crate::running::dry_run;
 use crate::running::view::View;
 use clap::{Args, ValueEnum};
 use std::num::NonZeroUsize;
@@ -13,8 +12,8 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use toolmark_app::Stop;
 use toolmark_app::run::action::RunOptions;
-use toolmark_app::run::resume;
 use toolmark_app::run::stored::LAST;
+use toolmark_app::run::{dry_run, resume};
 use toolmark_grade::run_plan::{Budget, Isolation, Keep, RunSettings};
 use toolmark_match::units;
 use toolmark_outcome::{PassRule, Printable, RunResult};
@@ -162,7 +161,9 @@ impl Run {
         let options = self.options();
         let prepared = options.prepare(printer)?;
         if self.dry_run {
-            dry_run::print(&prepared, printer)?;
+            for line in dry_run::lines(&prepared, printer.redactor) {
+                printer.line(&line)?;
+            }
             return Ok(Exit::Ok);
         }
         if printer.verbosity > Verbosity::Quiet {

@@ -1,15 +1,11 @@
 //! Judge options shared by `grade`, `check` and `judge calibrate`.
 
-use crate::human;
-use crate::printer::{Line, Printer, style};
+use crate::printer::Printer;
 use clap::Args;
-use std::fmt;
-use std::io;
 use std::path::PathBuf;
 use toolmark_app::Stop;
-use toolmark_app::judge::{JudgeOptions, JudgeRequest, OpenJudge};
-use toolmark_judge::{ExplainedQuestion, JudgeClient, Mode};
-use toolmark_redact::printable;
+use toolmark_app::judge::{JudgeOptions, JudgeRequest, OpenJudge, explain};
+use toolmark_judge::{JudgeClient, Mode};
 
 /// Options for judges and cached answers.
 #[derive(Debug, Default, Args)]
@@ -86,75 +82,11 @@ impl JudgeArgs {
 
     /// Prints the questions if only these are requested.
     pub(crate) fn explain(&self, judge: &JudgeClient, printer: &mut Printer) -> Result<bool, Stop> {
-        if !self.explain_prompt {
-            return Ok(false);
-        }
-        let all = judge.explained();
-        let of = all.len();
-        let mut total = Estimate::default();
-        for (n, one) in all.iter().enumerate() {
-            let estimate = Estimate::of(one);
-            let cached = if one.is_cached { ", cached" } else { "" };
-            let number = n + 1;
-            let head = format!("question {number} of {of} to {}: {estimate}{cached}", one.model);
-            printer.line(&Line::of(style::STRONG, printer.redact(head)))?;
-            let schema = serde_json::to_string(&one.schema).map_err(io::Error::other)?;
-            for (name, text) in [("system", &one.system), ("user", &one.user), ("schema", &schema)]
-            {
-                printer.line(&Line::of(style::DIM, printable!("--- {}", name)))?;
-                for line in text.lines() {
-                    printer.line(&Line::of(style::PLAIN, printer.redact(line)))?;
-                }
-            }
-            printer.line(&Line::new())?;
-            if !one.is_cached {
-                total.add(estimate);
+        if self.explain_prompt {
+            for line in explain::lines(judge, printer.redactor) {
+                printer.line(&line)?;
             }
         }
-        let cached = all.iter().filter(|one| one.is_cached).count();
-        let questions = human::things(of as u64, "question");
-        let words = format!("{questions}, {cached} cached; to ask the others: {total}");
-        printer.line(&Line::of(style::STRONG, printer.redact(words)))?;
-        Ok(true)
-    }
-}
-
-/// Estimated tokens and cost of questions.
-#[derive(Debug, Clone, Copy, Default)]
-struct Estimate {
-    input: u64,
-    output: u64,
-    /// Cost; `None` if the price of a question is unknown.
-    micro_usd: Option<u64>,
-    questions: u64,
-}
-
-impl Estimate {
-    fn of(one: &ExplainedQuestion) -> Self {
-        let (input, output) = (one.input_tokens, one.output_tokens);
-        Self { input, output, micro_usd: one.micro_usd, questions: 1 }
-    }
-
-    fn add(&mut self, other: Self) {
-        self.input += other.input;
-        self.output += other.output;
-        self.micro_usd = match (self.questions, self.micro_usd, other.micro_usd) {
-            (0, _, first) => first,
-            (_, Some(a), Some(b)) => Some(a + b),
-            _ => None,
-        };
-        self.questions += other.questions;
-    }
-}
-
-impl fmt::Display for Estimate {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let input = human::things(self.input, "token");
-        write!(f, "about {input} in, at most {} out", human::things(self.output, "token"))?;
-        match self.micro_usd {
-            Some(micro) => write!(f, ", at most ${:.4}", micro as f64 / 1e6),
-            None if self.questions == 0 => Ok(()),
-            None => write!(f, ", price unknown"),
-        }
+        Ok(self.explain_prompt)
     }
 }

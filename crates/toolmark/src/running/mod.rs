@@ -1,4 +1,3 @@
-//! Output of `run`: the planned trials and the progress view.
+//! Output of `run`: the progress view.
 
-pub(crate) mod dry_run;
 pub(crate) mod view;

@@ -1,77 +1,78 @@
-//! `--dry-run`: prints what would be started.
+//! `--dry-run`: the trials that would be started.
 
+use super::OpenSpec;
+use super::action::PreparedRun;
+use super::assemble::runner;
 use crate::human;
-use crate::printer::{Line, Printer, style};
 use std::path::Path;
-use toolmark_app::Stop;
-use toolmark_app::run::OpenSpec;
-use toolmark_app::run::action::PreparedRun;
-use toolmark_app::run::assemble::runner;
 use toolmark_grade::run_plan::{CommandLine, Home, Permissions, Runner};
 use toolmark_hosts::launch::{Allowed, LaunchRequest, SessionTrace};
-use toolmark_redact::printable;
+use toolmark_redact::{Redactor, printable};
+use toolmark_report::terminal::{Line, style};
 use toolmark_run::store::{RUNS, Store};
 use toolmark_run::{Cell, Environ, Lookup, Matrix, Ready, RunTarget, Used};
 
-/// Prints the plan of a run.
-pub(crate) fn print(prepared: &PreparedRun, printer: &mut Printer) -> Result<(), Stop> {
+/// Returns the plan of a run in lines.
+#[must_use]
+pub fn lines(prepared: &PreparedRun, redactor: Redactor) -> Vec<Line> {
+    let mut lines = Vec::new();
     let PreparedRun { matrix, ready, spec, .. } = prepared;
     let lookup: Lookup<'_> = &|name| prepared.lookup(name);
     let work = prepared.work();
     let trials = human::things(matrix.trials().len() as u64, "trial");
     let cells = human::things(matrix.cells.len() as u64, "case");
-    let name = printer.redact(spec.path.to_string_lossy());
+    let name = redactor.apply(spec.path.to_string_lossy());
     let jobs = matrix.jobs;
     let head = printable!("{}: {} of {}, {} at once", name, trials, cells, jobs);
-    printer.line(&Line::of(style::STRONG, head))?;
+    lines.push(Line::of(style::STRONG, head));
     for (at, target) in matrix.targets.iter().enumerate() {
-        printer.line(&Line::new())?;
-        let kind = printer.redact(runner(&target.target.runner));
+        lines.push(Line::new());
+        let kind = redactor.apply(runner(&target.target.runner));
         let version = ready.versions.get(at).filter(|version| !version.is_empty());
         let version = version.map(|version| format!(" {version}")).unwrap_or_default();
-        let version = printer.redact(version);
-        let name = printer.redact(target.name.as_str());
+        let version = redactor.apply(version);
+        let name = redactor.apply(target.name.as_str());
         let line = Line::of(style::STRONG, printable!("target {}", name));
-        printer.line(&line.with(style::PLAIN, printable!("  {}{}", kind, version)))?;
-        let field = |name: &'static str, words: String, printer: &mut Printer| {
-            let words = printer.redact(words);
+        lines.push(line.with(style::PLAIN, printable!("  {}{}", kind, version)));
+        let field = |name: &'static str, words: String| {
             let line = Line::of(style::DIM, printable!("  {:<12}", name));
-            printer.line(&line.with(style::PLAIN, words))
+            line.with(style::PLAIN, redactor.apply(words))
         };
         let line = argv(target, ready, at).join(" ");
         for (number, line) in line.trim_end().lines().enumerate() {
-            field(if number == 0 { "argv" } else { "" }, line.to_owned(), printer)?;
+            lines.push(field(if number == 0 { "argv" } else { "" }, line.to_owned()));
         }
         let names = variables(target, lookup);
-        field("variables", names.join(" "), printer)?;
-        field("workspaces", work.to_string_lossy().into_owned(), printer)?;
+        lines.push(field("variables", names.join(" ")));
+        lines.push(field("workspaces", work.to_string_lossy().into_owned()));
         if let Some(launch) = target.host.and_then(|host| host.launch) {
             let trace = match launch.session {
                 SessionTrace::File { folder, .. } => format!("session file in ~/{folder}"),
                 SessionTrace::Stream => "what it prints".to_owned(),
             };
-            field("trace", trace, printer)?;
+            lines.push(field("trace", trace));
         }
         for cell in matrix.cells.iter().filter(|cell| cell.target == at) {
             let trials = human::things(u64::from(cell.trials), "trial");
             let rule = cell.rule.to_string();
             let line =
                 format!("{}: {trials}, pass: {rule}, isolate: {}", cell.case, cell.isolate.word());
-            field("case", line, printer)?;
+            lines.push(field("case", line));
         }
     }
-    costs(matrix, spec, printer)
+    lines.extend(costs(matrix, spec, redactor));
+    lines
 }
 
-/// Prints the known bounds of the cost: the limits, the budget, and the cost of the trials of the
+/// Returns the known bounds of the cost: the limits, the budget, and the cost of the trials of the
 /// previous run.
-fn costs(matrix: &Matrix, spec: &OpenSpec, printer: &mut Printer) -> Result<(), Stop> {
-    let mut lines = Vec::new();
+fn costs(matrix: &Matrix, spec: &OpenSpec, redactor: Redactor) -> Vec<Line> {
+    let mut words = Vec::new();
     let trials = |cell: &Cell| u64::from(cell.trials);
     let limits: Option<f64> =
         matrix.cells.iter().map(|cell| Some(cell.limits.usd? * trials(cell) as f64)).sum();
-    lines.extend(limits.map(|usd| printable!("at most {} by limits.usd", human::usd(usd))));
-    lines.extend(matrix.budget.usd.map(|usd| printable!("at most {} by budget", human::usd(usd))));
+    words.extend(limits.map(|usd| printable!("at most {} by limits.usd", human::usd(usd))));
+    words.extend(matrix.budget.usd.map(|usd| printable!("at most {} by budget", human::usd(usd))));
     let wanted = std::path::absolute(&spec.path).unwrap_or_default();
     let last = Store::newest(Path::new(RUNS), |info| info.spec_absolute == wanted);
     let records = last.as_ref().map(Store::records).unwrap_or_default();
@@ -94,19 +95,19 @@ fn costs(matrix: &Matrix, spec: &OpenSpec, printer: &mut Printer) -> Result<(), 
             (None, None) => continue,
         };
         let (name, trials) =
-            (printer.redact(target.name.as_str()), human::things(planned, "trial"));
-        lines.push(printable!("about {} for {} of {}, as in the last run", about, trials, name));
+            (redactor.apply(target.name.as_str()), human::things(planned, "trial"));
+        words.push(printable!("about {} for {} of {}, as in the last run", about, trials, name));
     }
-    if lines.is_empty() {
-        lines.push("not known: no limits.usd, no budget, no earlier run with costs".into());
+    if words.is_empty() {
+        words.push("not known: no limits.usd, no budget, no earlier run with costs".into());
     }
-    printer.line(&Line::new())?;
-    for (number, line) in lines.into_iter().enumerate() {
+    let mut lines = vec![Line::new()];
+    for (number, line) in words.into_iter().enumerate() {
         let lead = if number == 0 { "costs" } else { "" };
         let lead = Line::of(style::DIM, printable!("  {:<12}", lead));
-        printer.line(&lead.with(style::PLAIN, line))?;
+        lines.push(lead.with(style::PLAIN, line));
     }
-    Ok(())
+    lines
 }
 
 /// The command line of a target, with placeholders for values that differ by trial.
