@@ -1,11 +1,12 @@
 //! Remarks about specs that follow from traces.
 
 use std::collections::BTreeSet;
-use toolmark_config::did_you_mean;
+use toolmark_config::{Problem, Source, did_you_mean};
 use toolmark_grade::vacuity::{self, FindingKind};
 use toolmark_grade::{Case, Grading, Plan, Selection};
 use toolmark_outcome::{Environment, SpecPlace, Verdict};
-use toolmark_report::lint::Level;
+use toolmark_redact::Redactor;
+use toolmark_report::lint::{Level, LintNote, LintProblem};
 use toolmark_trace::Trajectory;
 
 /// A remark about a place of a spec.
@@ -97,4 +98,32 @@ pub fn unseen_tools(plan: &Plan, runs: &[Trajectory]) -> Vec<LintRemark> {
         }
     }
     remarks
+}
+
+/// Converts a problem for the JSON output.
+#[must_use]
+pub fn lint_problem(source: &Source, problem: &Problem, redactor: Redactor) -> LintProblem {
+    let number = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+    let place = |byte: u32| {
+        let place = source.place(byte);
+        (number(place.line), number(place.column))
+    };
+    let start = problem.span.map(|span| place(span.start));
+    let end = problem.span.map(|span| place(span.end));
+    let notes = problem.notes.iter().map(|(span, words)| {
+        let (line, column) = place(span.start);
+        LintNote { line, column, message: redactor.apply(words.as_str()) }
+    });
+    LintProblem {
+        file: redactor.name(source.name.clone().into()),
+        line: start.map(|(line, _)| line),
+        column: start.map(|(_, column)| column),
+        end_line: end.map(|(line, _)| line),
+        end_column: end.map(|(_, column)| column),
+        code: problem.code,
+        severity: if problem.is_error() { Level::Error } else { Level::Warning },
+        message: redactor.apply(&problem.message),
+        help: problem.help.as_ref().map(|help| redactor.apply(help)),
+        notes: notes.collect(),
+    }
 }

@@ -8,10 +8,12 @@ use crate::reading::{Reader, Runs};
 use crate::select::{NamedTraces, SessionFilter};
 use crate::{Events, Failure, Stop, human};
 use jiff::Timestamp;
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use toolmark_base::read_file;
 use toolmark_check::Checker;
-use toolmark_feed::{Batch, Collector, Decisions, Feed, Issue, Kind};
+use toolmark_feed::{Batch, Collector, Decision, Decisions, Feed, Issue, Kind};
 
 /// Maximum size of a file of decisions, in bytes.
 const MAX_DECISIONS: u64 = 256 << 20;
@@ -119,6 +121,25 @@ pub fn read(
         inputs: selected.inputs,
         reader,
     })
+}
+
+/// Appends decisions to a file, a line each.
+///
+/// # Errors
+///
+/// If the file cannot be written.
+pub fn append_decisions(decisions: &[Decision], path: &Path) -> Result<(), Stop> {
+    let failed = |error: io::Error| Failure::write(path, &error);
+    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        fs::create_dir_all(folder).map_err(failed)?;
+    }
+    let mut lines = String::new();
+    for decision in decisions {
+        lines.push_str(&serde_json::to_string(decision).map_err(io::Error::from)?);
+        lines.push('\n');
+    }
+    let mut file = OpenOptions::new().create(true).append(true).open(path).map_err(failed)?;
+    Ok(file.write_all(lines.as_bytes()).map_err(failed)?)
 }
 
 /// Finds the issue by its ID or a prefix of it.

@@ -3,15 +3,16 @@
 
 use super::rubric::{Wanted, names, no_such};
 use crate::Failure;
-use crate::FileDiagnostics;
 use crate::inputs::Input;
 use crate::reading::Reader;
+use crate::{Events, FileDiagnostics, Status, Tone, Verbosity, human};
 use std::collections::BTreeMap;
+use std::io;
 use std::path::{Path, PathBuf};
 use toolmark_dataset::ReadError;
 use toolmark_judge::calibration::{
-    About, LabelProblem, LabelRow, RawLabel, RubricTask, Sample, interpret, read_rows,
-    rubric_digest,
+    About, Calibration, Calibrator, LabelProblem, LabelRow, RawLabel, RubricTask, Sample,
+    interpret, read_rows, rubric_digest,
 };
 use toolmark_outcome::judging::{Material, built_in};
 use toolmark_trace::Trajectory;
@@ -77,6 +78,39 @@ pub fn read(
         return Err(failure.causes(skipped.iter().map(|problem| place(path, problem))));
     }
     Ok(Labelled { groups, skipped, unread: traces.unread.into_values().collect() })
+}
+
+/// Asks the judge about all samples; a calibration per group.
+///
+/// # Errors
+///
+/// If an event could not be taken.
+pub fn measure(
+    calibrator: &Calibrator<'_>,
+    groups: &[Group],
+    status: &Status,
+    events: &mut dyn Events,
+) -> io::Result<Vec<Calibration>> {
+    let asked = |group: &Group| calibrator.count_judgements(&group.asked, &group.samples);
+    let judgements: u64 = groups.iter().map(asked).sum();
+    if events.verbosity() > Verbosity::Quiet {
+        let labels: usize = groups.iter().map(|group| group.samples.len()).sum();
+        let words = format!(
+            "asking {} for {} on {}",
+            calibrator.setup.model,
+            human::things(judgements, "judgement"),
+            human::things(labels as u64, "label"),
+        );
+        events.note(Tone::Note, events.redactor().apply(words))?;
+    }
+    let progress = events.progress(judgements, "judgements");
+    status.beside(&progress);
+    let one = |group: &Group| {
+        calibrator.calibrate(&group.asked, &group.samples, &|n| progress.advance(n))
+    };
+    let found = groups.iter().map(one).collect();
+    progress.finish();
+    Ok(found)
 }
 
 /// Formats a problem with its source position.

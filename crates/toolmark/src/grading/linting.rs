@@ -7,11 +7,11 @@ use crate::printer::{Line, Printer, Verbosity, style};
 use clap::ValueEnum;
 use std::io;
 use toolmark_app::grade::spec;
-use toolmark_app::lint::LintRemark;
+use toolmark_app::lint::{LintRemark, lint_problem};
 use toolmark_base::ReadFileError;
 use toolmark_config::{Problem, Source};
 use toolmark_redact::printable;
-use toolmark_report::lint::{Level, LintNote, LintProblem, LintReport};
+use toolmark_report::lint::{Level, LintProblem, LintReport};
 use toolmark_report::{Options, ReportError};
 
 /// Output format of findings.
@@ -44,7 +44,9 @@ impl<'p> Findings<'p> {
         self.errors += errors;
         self.warnings += problems.len() - errors;
         if self.format != LintFormat::Text {
-            self.kept.extend(problems.iter().map(|problem| kept(source, problem, self.printer)));
+            let redactor = self.printer.redactor;
+            self.kept
+                .extend(problems.iter().map(|problem| lint_problem(source, problem, redactor)));
             return Ok(());
         }
         spec::report_problems(self.printer, source, problems)
@@ -58,7 +60,7 @@ impl<'p> Findings<'p> {
             return print_failure(self.printer, &error.into());
         }
         let source = Source::new(error.path.to_string_lossy(), "");
-        self.kept.push(kept(&source, &Problem::from(&error), self.printer));
+        self.kept.push(lint_problem(&source, &Problem::from(&error), self.printer.redactor));
         Ok(())
     }
 
@@ -137,32 +139,5 @@ impl<'p> Findings<'p> {
             LintFormat::Text => {}
         }
         Ok((errors, warnings))
-    }
-}
-
-/// Converts a problem for the JSON output.
-fn kept(source: &Source, problem: &Problem, printer: &Printer) -> LintProblem {
-    let number = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-    let place = |byte: u32| {
-        let place = source.place(byte);
-        (number(place.line), number(place.column))
-    };
-    let start = problem.span.map(|span| place(span.start));
-    let end = problem.span.map(|span| place(span.end));
-    let notes = problem.notes.iter().map(|(span, words)| {
-        let (line, column) = place(span.start);
-        LintNote { line, column, message: printer.redact(words.as_str()) }
-    });
-    LintProblem {
-        file: printer.redactor.name(source.name.clone().into()),
-        line: start.map(|(line, _)| line),
-        column: start.map(|(_, column)| column),
-        end_line: end.map(|(line, _)| line),
-        end_column: end.map(|(_, column)| column),
-        code: problem.code,
-        severity: if problem.is_error() { Level::Error } else { Level::Warning },
-        message: printer.redact(&problem.message),
-        help: problem.help.as_ref().map(|help| printer.redact(help)),
-        notes: notes.collect(),
     }
 }

@@ -7,9 +7,8 @@ use crate::exit::{Exit, Failure};
 use crate::printer::{Line, Printer, Verbosity, style};
 use clap::Args;
 use jiff::Timestamp;
-use std::fs::{self, OpenOptions};
-use std::io::Write;
 use toolmark_app::Stop;
+use toolmark_app::feed::append_decisions;
 use toolmark_feed::{Decision, Event, IssueId};
 
 /// Mark an issue as fixed
@@ -125,24 +124,15 @@ impl Which {
         // A file that cannot be read is not written to.
         self.state.read()?;
         let path = self.state.path();
-        let failed = |error: std::io::Error| Failure::write(path, &error);
-        if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-            fs::create_dir_all(folder).map_err(failed)?;
-        }
         let user = || std::env::var("USER").or_else(|_| std::env::var("USERNAME")).ok();
         let by = self.by.clone().or_else(user).filter(|name| !name.is_empty());
         // Two decisions of one second keep their order.
         let is_fixed = std::env::var_os("SOURCE_DATE_EPOCH").is_some();
         let at = now().filter(|_| is_fixed).unwrap_or_else(Timestamp::now);
-        let mut lines = String::new();
-        for id in &self.ids {
-            let decision = Decision { at, id: *id, event: event.clone(), by: by.clone() };
-            let line = serde_json::to_string(&decision).map_err(std::io::Error::from)?;
-            lines.push_str(&line);
-            lines.push('\n');
-        }
-        let mut file = OpenOptions::new().create(true).append(true).open(path).map_err(failed)?;
-        file.write_all(lines.as_bytes()).map_err(failed)?;
+        let decision =
+            |id: &IssueId| Decision { at, id: *id, event: event.clone(), by: by.clone() };
+        let decisions: Vec<Decision> = self.ids.iter().map(decision).collect();
+        append_decisions(&decisions, path)?;
         if printer.verbosity > Verbosity::Quiet {
             let ids: Vec<String> = self.ids.iter().map(ToString::to_string).collect();
             let words = printer.redact(format!("{} {done} in {}", ids.join(", "), path.display()));

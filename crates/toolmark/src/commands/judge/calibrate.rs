@@ -4,18 +4,17 @@ use crate::args::TextFormat;
 use crate::cli::Reading;
 use crate::diagnostics::print_file;
 use crate::exit::{Exit, Failure};
-use crate::human;
 use crate::judging::JudgeArgs;
 use crate::printer::{Line, Printer, Verbosity, style};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 use std::io;
 use std::path::PathBuf;
+use toolmark_app::Status;
 use toolmark_app::Stop;
 use toolmark_app::judge::rubric::{self, Wanted};
 use toolmark_app::judge::samples::{self, Group, Labelled};
 use toolmark_app::judge::{JudgeRequest, OpenJudge};
-use toolmark_app::{Events, Status};
 use toolmark_grade::UsualJudge;
 use toolmark_judge::calibration::{
     Calibration, Calibrator, LabelProblem, ProbeKind, Setup, VERSION, write_file,
@@ -234,25 +233,7 @@ impl Calibrate {
             (false, some) => some.iter().map(|probe| probe.kind()).collect(),
         };
         let calibrator = Calibrator { judge, setup: setup.clone(), repeats: self.repeats, probes };
-        let asked = |group: &Group| calibrator.count_judgements(&group.asked, &group.samples);
-        let judgements: u64 = groups.iter().map(asked).sum();
-        if printer.verbosity > Verbosity::Quiet {
-            let labels: usize = groups.iter().map(|group| group.samples.len()).sum();
-            let words = format!(
-                "asking {} for {} on {}",
-                setup.model,
-                human::things(judgements, "judgement"),
-                human::things(labels as u64, "label"),
-            );
-            printer.notice(&Line::of(style::DIM, printer.redact(words)))?;
-        }
-        let progress = printer.progress(judgements, "judgements");
-        status.beside(&progress);
-        let one = |group: &Group| {
-            calibrator.calibrate(&group.asked, &group.samples, &|n| progress.advance(n))
-        };
-        let found = groups.iter().map(one).collect();
-        progress.finish();
+        let found = samples::measure(&calibrator, groups, status, printer)?;
         Ok(found)
     }
 
