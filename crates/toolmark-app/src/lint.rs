@@ -1,6 +1,6 @@
 //! Remarks about specs that follow from traces.
 
-use std::collections::BTreeSet;
+use toolmark_base::SortedSet;
 use toolmark_config::{Problem, Source, did_you_mean};
 use toolmark_grade::vacuity::{self, FindingKind};
 use toolmark_grade::{Case, Grading, Plan, Selection};
@@ -29,7 +29,7 @@ pub struct LintRemark {
 pub fn always_passing(plan: &Plan, runs: &[Trajectory]) -> Vec<LintRemark> {
     let mut remarks = Vec::new();
     let grading = Grading::new(plan, None, Environment::default(), Selection::default());
-    let mut seen = BTreeSet::new();
+    let mut seen = SortedSet::new();
     let tools = called_tools(runs);
     for run in runs {
         let Ok(result) = grading.grade(run) else { continue };
@@ -64,7 +64,7 @@ fn cases(plan: &Plan) -> impl Iterator<Item = &Case> {
 }
 
 /// The tools called in the traces, under their recorded names.
-fn called_tools(runs: &[Trajectory]) -> BTreeSet<String> {
+fn called_tools(runs: &[Trajectory]) -> SortedSet<String> {
     let calls = runs.iter().flat_map(Trajectory::flatten).flat_map(|run| &run.calls);
     calls.map(|call| call.name.full().into_owned()).collect()
 }
@@ -79,7 +79,7 @@ pub fn unseen_tools(plan: &Plan, runs: &[Trajectory]) -> Vec<LintRemark> {
         // A tool that was offered and never called is spelled right.
         tools.extend(run.tools.iter().flatten().map(|tool| tool.name.get().into_owned()));
     }
-    let mut said = BTreeSet::new();
+    let mut said = SortedSet::new();
     for case in cases(plan) {
         for planned in &case.graders {
             for mention in planned.grader.mentions() {

@@ -1,7 +1,7 @@
 //! Every call as a row, for custom tables.
 
 use crate::profile::{Spent, calls_by_response};
-use std::collections::BTreeMap;
+use toolmark_base::SortedMap;
 use toolmark_outcome::{Finding, Printable, Redactor, TracePlace, Untrusted};
 use toolmark_session::result_kind::reading;
 use toolmark_session::session::Session;
@@ -43,7 +43,7 @@ pub struct CallRow<T = Untrusted> {
 impl CallRow {
     /// Returns the calls of a session.
     pub(crate) fn all(session: &Session<'_>, findings: &[Finding]) -> Vec<Self> {
-        let mut codes: BTreeMap<usize, Vec<&'static str>> = BTreeMap::new();
+        let mut codes: SortedMap<usize, Vec<&'static str>> = SortedMap::new();
         for finding in findings {
             if let Some(call) = finding.evidence.first().and_then(|e| e.call.as_ref()) {
                 codes.entry(call.index).or_default().push(finding.code);

@@ -13,8 +13,8 @@ use crate::rules::default_rules;
 use crate::scorecard::Scorecard;
 use crate::second_opinion::Refined;
 use crate::session_card::SessionCard;
-use std::collections::BTreeMap;
 use std::sync::Arc;
+use toolmark_base::SortedMap;
 use toolmark_hosts::toolset::Toolsets;
 use toolmark_outcome::{Confidence, Finding, Printable, Redactor, Severity, Untrusted};
 use toolmark_session::session::Session;
@@ -26,7 +26,7 @@ pub struct Checker {
     least: Confidence,
     toolsets: Toolsets,
     gold: Option<Arc<Gold>>,
-    severities: BTreeMap<&'static str, Severity>,
+    severities: SortedMap<&'static str, Severity>,
     keeps_sessions: bool,
     keeps_calls: bool,
     has_doubts: bool,
@@ -60,7 +60,7 @@ pub struct Checked<T: Ord = Untrusted> {
     /// Calls for which the rules are unsure, if requested.
     pub doubts: Vec<Doubt>,
     /// Number of doubts that were counted but not kept, by rubric.
-    pub not_asked: BTreeMap<&'static str, u64>,
+    pub not_asked: SortedMap<&'static str, u64>,
     /// Answers of a judge to the doubts, once it was asked.
     pub judged: Option<Vec<Refined<T>>>,
 }
@@ -80,7 +80,7 @@ impl<T: Ord> Default for Checked<T> {
             decisions: Decisions::default(),
             declared: DeclaredRuns::default(),
             doubts: Vec::new(),
-            not_asked: BTreeMap::new(),
+            not_asked: SortedMap::new(),
             judged: None,
         }
     }
@@ -152,7 +152,7 @@ impl Checker {
             least,
             toolsets,
             gold: None,
-            severities: BTreeMap::new(),
+            severities: SortedMap::new(),
             keeps_sessions: false,
             keeps_calls: false,
             has_doubts: false,
@@ -167,7 +167,7 @@ impl Checker {
 
     /// Sets user-defined severities, by the code of the rule.
     #[must_use]
-    pub fn severities(mut self, severities: BTreeMap<&'static str, Severity>) -> Self {
+    pub fn severities(mut self, severities: SortedMap<&'static str, Severity>) -> Self {
         self.severities = severities;
         self
     }

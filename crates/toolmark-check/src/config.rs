@@ -19,7 +19,7 @@ use crate::gate::{Gate, parse_gates};
 use crate::rules::RULES;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
-use std::collections::BTreeMap;
+use toolmark_base::SortedMap;
 use toolmark_config::{Node, Problem, Span, Spanned, did_you_mean, quoted, read};
 use toolmark_hosts::toolset::Toolset;
 use toolmark_outcome::{Confidence, Severity};
@@ -32,7 +32,7 @@ pub struct Config {
     /// Ignored rules.
     pub ignore: Vec<String>,
     /// User-defined severities, by code.
-    pub severity: BTreeMap<&'static str, Severity>,
+    pub severity: SortedMap<&'static str, Severity>,
     /// Minimum confidence; findings below it are omitted.
     pub min_confidence: Option<Confidence>,
     /// Minimum severity that fails; the inner `None` is `never`.
@@ -53,8 +53,8 @@ struct CheckSection {
     /// Ignored rules, named as in `select`.
     ignore: Vec<Spanned<String>>,
     /// Severities by the code of the rule.
-    #[schemars(with = "BTreeMap<String, Severity>")]
-    severity: BTreeMap<String, Spanned<String>>,
+    #[schemars(with = "std::collections::BTreeMap<String, Severity>")]
+    severity: SortedMap<String, Spanned<String>>,
     /// Minimum confidence; findings below it are omitted.
     #[schemars(with = "Option<Confidence>")]
     min_confidence: Option<Spanned<String>>,

@@ -5,7 +5,7 @@
 use crate::profile::{SessionProfile, Spent};
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
-use std::collections::BTreeMap;
+use toolmark_base::SortedMap;
 use toolmark_outcome::{Printable, Redactor, Untrusted};
 
 /// Sums over a group of sessions.
@@ -115,7 +115,7 @@ pub struct OverviewSums<T: Ord = Untrusted> {
 }
 
 /// Groups of sessions by a common attribute.
-type Groups<T> = BTreeMap<Option<T>, Group<T>>;
+type Groups<T> = SortedMap<Option<T>, Group<T>>;
 
 impl<T: Ord> Default for OverviewSums<T> {
     fn default() -> Self {

@@ -3,8 +3,8 @@
 use crate::fingerprint;
 use crate::rule::Rule;
 use crate::scorecard::{AWARE, COLUMNS, Destructive, Measure, RuleCount, Scorecard, Tally};
-use std::collections::BTreeMap;
 use std::rc::Rc;
+use toolmark_base::SortedMap;
 use toolmark_outcome::{Axis, Confidence, Finding, Severity, TracePlace, Untrusted};
 use toolmark_outcome::{Evidence, Role};
 use toolmark_session::session::{Ended, Session, SessionCall};
@@ -128,7 +128,7 @@ pub(crate) struct Gathered {
     marks: Vec<u8>,
     /// By call index and axis: the weight of a call that only has findings of severity
     /// `info`.
-    weights: BTreeMap<(usize, Axis), f64>,
+    weights: SortedMap<(usize, Axis), f64>,
     /// By call index: the actions of the current rule on the call.
     touched: Vec<u8>,
     /// Indexes of the calls on which the current rule acted.
@@ -137,9 +137,9 @@ pub(crate) struct Gathered {
     tools: Vec<Rc<str>>,
     /// By call index: the index of the tool's name.
     tool_of: Vec<usize>,
-    rules: BTreeMap<(&'static str, Untrusted), RuleCount>,
-    destructive: BTreeMap<Untrusted, Destructive>,
-    measures: BTreeMap<Measure, Tally>,
+    rules: SortedMap<(&'static str, Untrusted), RuleCount>,
+    destructive: SortedMap<Untrusted, Destructive>,
+    measures: SortedMap<Measure, Tally>,
 }
 
 /// The rule could decide about the call.
@@ -169,12 +169,12 @@ impl Gathered {
             faults: 0,
             unsure: None,
             marks: vec![0; session.trajectory().calls.len()],
-            weights: BTreeMap::new(),
+            weights: SortedMap::new(),
             touched: vec![0; session.trajectory().calls.len()],
             touched_calls: Vec::new(),
-            rules: BTreeMap::new(),
-            destructive: BTreeMap::new(),
-            measures: BTreeMap::new(),
+            rules: SortedMap::new(),
+            destructive: SortedMap::new(),
+            measures: SortedMap::new(),
         }
     }
 

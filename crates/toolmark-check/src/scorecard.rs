@@ -5,7 +5,7 @@
 
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
-use std::collections::BTreeMap;
+use toolmark_base::SortedMap;
 use toolmark_outcome::statistics::wilson_of_rate;
 use toolmark_outcome::{Axis, Printable, Redactor, Untrusted};
 
@@ -293,11 +293,11 @@ pub struct Scorecard<T = Untrusted> {
     /// Number of sessions and sub-agents whose calls may be recorded only in part.
     pub partly_recorded: u64,
     /// Numbers by tool.
-    pub tools: BTreeMap<T, ToolCard>,
+    pub tools: SortedMap<T, ToolCard>,
     /// Named measures.
-    pub measures: BTreeMap<Measure<T>, Tally>,
+    pub measures: SortedMap<Measure<T>, Tally>,
     /// Counts of opportunities and findings, by rule and tool.
-    pub rules: BTreeMap<(&'static str, T), RuleCount>,
+    pub rules: SortedMap<(&'static str, T), RuleCount>,
 }
 
 impl<T> Default for Scorecard<T> {
@@ -307,9 +307,9 @@ impl<T> Default for Scorecard<T> {
             sub_agents: 0,
             unrecorded: 0,
             partly_recorded: 0,
-            tools: BTreeMap::new(),
-            measures: BTreeMap::new(),
-            rules: BTreeMap::new(),
+            tools: SortedMap::new(),
+            measures: SortedMap::new(),
+            rules: SortedMap::new(),
         }
     }
 }
@@ -366,8 +366,8 @@ impl<T: Ord> Scorecard<T> {
 
 /// Adds the values of a map to those of another.
 fn merge_into<K: Ord, V: Default>(
-    sums: &mut BTreeMap<K, V>,
-    other: BTreeMap<K, V>,
+    sums: &mut SortedMap<K, V>,
+    other: SortedMap<K, V>,
     add: impl Fn(&mut V, V),
 ) {
     if sums.is_empty() {

@@ -8,7 +8,7 @@ use crate::checker::Checked;
 use crate::doubts::Doubt;
 use crate::scorecard::Measure;
 use serde::Serialize;
-use std::collections::BTreeMap;
+use toolmark_base::SortedMap;
 use toolmark_outcome::judging::{Judge, Question, answered};
 use toolmark_outcome::{Axis, SecondOpinion};
 use toolmark_outcome::{CallRef, Cause, Evidence, Outcome, TracePlace, Verdict, reaches};
@@ -108,7 +108,7 @@ impl Checked {
             })
             .collect();
         let rulings = if questions.is_empty() { Vec::new() } else { judge.judge(&questions) };
-        let mut runs: BTreeMap<Untrusted, usize> = BTreeMap::new();
+        let mut runs: SortedMap<Untrusted, usize> = SortedMap::new();
         for (at, session) in self.sessions.iter().enumerate() {
             if let Some(id) = &session.id {
                 runs.entry(id.clone()).or_insert(at);
@@ -139,7 +139,7 @@ impl Checked {
 
     /// Adds the opinions of the judge to the findings concerned.
     fn tell_findings(&mut self, all: &[Refined]) {
-        let mut opinions: BTreeMap<_, &Refined> = BTreeMap::new();
+        let mut opinions: SortedMap<_, &Refined> = SortedMap::new();
         for one in all.iter().filter(|one| one.is_answered()) {
             if let Some(code) = one.finding {
                 let place = (&one.place.file, one.place.byte);

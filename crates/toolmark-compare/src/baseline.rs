@@ -5,7 +5,7 @@
 //! frequency of each kind of finding per opportunity.
 
 use serde::Deserialize;
-use std::collections::{BTreeMap, BTreeSet};
+use toolmark_base::{SortedMap, SortedSet};
 use toolmark_check::changes::{Changes, Found, KindChange, Trend};
 use toolmark_check::gate::{self, Cells, Earlier, TrajectoryCells};
 use toolmark_check::{Checked, RuleCount};
@@ -38,7 +38,7 @@ struct Card {
     #[serde(default)]
     rules: Vec<RuleRow>,
     #[serde(default)]
-    tools: BTreeMap<String, ToolRow>,
+    tools: SortedMap<String, ToolRow>,
     #[serde(default)]
     measures: Vec<MeasureRow>,
 }
@@ -108,11 +108,11 @@ pub struct Baseline {
     /// Findings, in the order of the report.
     findings: Vec<KnownFinding>,
     /// Number of opportunities, by rule and tool.
-    opportunities: BTreeMap<(String, String), u64>,
+    opportunities: SortedMap<(String, String), u64>,
     /// Number of calls by tool, for reports without opportunities.
-    calls: BTreeMap<String, u64>,
+    calls: SortedMap<String, u64>,
     all: Cells,
-    each: BTreeMap<Untrusted, Cells>,
+    each: SortedMap<Untrusted, Cells>,
 }
 
 /// Comparison of the findings of two reports.
@@ -164,7 +164,7 @@ fn change(key: &KindKey, before: Found, now: Found) -> KindChange {
 /// One of two runs whose findings are compared.
 struct Side<'a> {
     /// Ids of the sessions that have one.
-    sessions: BTreeSet<&'a Untrusted>,
+    sessions: SortedSet<&'a Untrusted>,
     /// Fingerprint, session and kind of each finding.
     findings: Vec<(&'a str, Option<&'a Untrusted>, KindKey)>,
     /// Returns the number of opportunities of a kind.
@@ -191,8 +191,8 @@ impl<'a> Side<'a> {
     }
 
     /// Counts the findings by kind.
-    fn kinds(&self) -> BTreeMap<&KindKey, u64> {
-        let mut kinds = BTreeMap::new();
+    fn kinds(&self) -> SortedMap<&KindKey, u64> {
+        let mut kinds = SortedMap::new();
         for (_, _, kind) in &self.findings {
             *kinds.entry(kind).or_default() += 1;
         }
@@ -221,13 +221,13 @@ impl Compared {
     fn new(before: &Side<'_>, now: &Side<'_>) -> Self {
         let sessions = Sessions { before: &before.sessions, now: &now.sessions };
         let (of_before, of_now) = (before.kinds(), now.kinds());
-        let keys: BTreeSet<&KindKey> = of_before.keys().chain(of_now.keys()).copied().collect();
+        let keys: SortedSet<&KindKey> = of_before.keys().chain(of_now.keys()).copied().collect();
         let kind = |key: &KindKey| {
-            let counted = |counts: &BTreeMap<&KindKey, u64>| counts.get(key).copied().unwrap_or(0);
+            let counted = |counts: &SortedMap<&KindKey, u64>| counts.get(key).copied().unwrap_or(0);
             let before = Found::new(counted(&of_before), (before.opportunities)(key));
             change(key, before, Found::new(counted(&of_now), (now.opportunities)(key)))
         };
-        let kinds: BTreeMap<&KindKey, KindChange> =
+        let kinds: SortedMap<&KindKey, KindChange> =
             keys.into_iter().map(|key| (key, kind(key))).collect();
         let is_other: Vec<bool> =
             now.findings.iter().map(|(_, session, _)| sessions.is_other(*session)).collect();
@@ -260,7 +260,7 @@ fn known(
     sessions: &Sessions<'_>,
     is_other: &[bool],
 ) -> (Vec<bool>, u64) {
-    let mut left: BTreeMap<&str, BTreeMap<Option<&Untrusted>, u64>> = BTreeMap::new();
+    let mut left: SortedMap<&str, SortedMap<Option<&Untrusted>, u64>> = SortedMap::new();
     for (fingerprint, session, _) in &before.findings {
         if !sessions.is_past(*session) {
             *left.entry(fingerprint).or_default().entry(*session).or_default() += 1;
@@ -281,13 +281,13 @@ fn known(
             known[at] = count.map(|count| *count -= 1).is_some();
         }
     }
-    (known, left.values().flat_map(BTreeMap::values).sum())
+    (known, left.values().flat_map(SortedMap::values).sum())
 }
 
 /// Ids of the sessions of both runs.
 struct Sessions<'a> {
-    before: &'a BTreeSet<&'a Untrusted>,
-    now: &'a BTreeSet<&'a Untrusted>,
+    before: &'a SortedSet<&'a Untrusted>,
+    now: &'a SortedSet<&'a Untrusted>,
 }
 
 impl Sessions<'_> {
@@ -386,7 +386,7 @@ impl Baseline {
     /// Compares by fingerprint alone, for reports that do not name their sessions.
     #[must_use]
     pub fn compare_fingerprints(&self, now: &Self) -> ReportChanges {
-        let side = |run| Side { sessions: BTreeSet::new(), ..Self::side(run) };
+        let side = |run| Side { sessions: SortedSet::new(), ..Self::side(run) };
         ReportChanges::new(&side(self), &side(now))
     }
 
@@ -408,7 +408,7 @@ impl Baseline {
 
     /// Returns the numbers of the earlier run, for gates.
     #[must_use]
-    pub fn earlier<'a>(&'a self, now_each: &'a BTreeMap<Untrusted, Cells>) -> Earlier<'a> {
+    pub fn earlier<'a>(&'a self, now_each: &'a SortedMap<Untrusted, Cells>) -> Earlier<'a> {
         Earlier { before: &self.all, before_each: &self.each, now_each }
     }
 }

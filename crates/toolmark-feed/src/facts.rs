@@ -2,7 +2,7 @@
 
 use crate::key::Key;
 use crate::subject::Subject;
-use std::collections::BTreeMap;
+use toolmark_base::SortedMap;
 
 /// Facts about an issue from which its title and fix are built.
 #[derive(Debug)]
@@ -45,7 +45,7 @@ impl Facts<'_> {
 }
 
 fn tally<'n>(all: impl Iterator<Item = (&'n str, u64)>, most: usize) -> Vec<(&'n str, u64)> {
-    let mut names: BTreeMap<&str, u64> = BTreeMap::new();
+    let mut names: SortedMap<&str, u64> = SortedMap::new();
     for (name, count) in all.filter(|(name, _)| !name.is_empty()) {
         *names.entry(name).or_default() += count;
     }

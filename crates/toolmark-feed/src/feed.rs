@@ -16,11 +16,12 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
 use std::cmp::Ordering;
-use std::collections::btree_map::Entry as MergedEntry;
 use std::collections::hash_map::Entry;
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
+use toolmark_base::sorted::Entry as MergedEntry;
+use toolmark_base::{SortedMap, SortedSet};
 use toolmark_check::{rule_by_code, week_of};
 use toolmark_outcome::TracePlace;
 use toolmark_trace::Location;
@@ -304,7 +305,7 @@ impl Feed {
             });
             groups[at].1.push(row);
         }
-        let mut merged: BTreeMap<IssueId, Vec<&Row>> = BTreeMap::new();
+        let mut merged: SortedMap<IssueId, Vec<&Row>> = SortedMap::new();
         for (id, mut rows) in groups {
             match merged.entry(decisions.resolve(id)) {
                 MergedEntry::Vacant(entry) => drop(entry.insert(rows)),
@@ -411,7 +412,7 @@ impl Feed {
         let origins = || of_origin.iter().map(|(at, count)| (&self.origins[*at as usize], *count));
         let mut recovery = Recoveries::default();
         let mut lost = Lost::default();
-        let mut sessions: BTreeSet<&str> = BTreeSet::new();
+        let mut sessions: SortedSet<&str> = SortedSet::new();
         for row in rows {
             recovery.add(row.recovery);
             lost.add(row);
@@ -468,7 +469,7 @@ impl Feed {
         });
         let times = || rows.iter().filter_map(|row| time_of(row));
         let (category, subtype, code) = kind_of(&about.key);
-        let merged: BTreeSet<IssueId> =
+        let merged: SortedSet<IssueId> =
             rows.iter().map(|row| row.issue).filter(|one| *one != id).collect();
         Issue {
             id,
@@ -538,7 +539,7 @@ impl Feed {
         decisions: &Decisions,
         is_taken: impl Fn(&Row) -> bool,
     ) -> Option<IssueId> {
-        let mut shared: BTreeMap<IssueId, u64> = BTreeMap::new();
+        let mut shared: SortedMap<IssueId, u64> = SortedMap::new();
         for row in rows.iter().filter(|row| row.kind == Kind::Finding) {
             let session = &self.origin_of(row).session;
             let failed = identity(session, self.call_id(row), Kind::Failure, row.issue);
@@ -635,7 +636,7 @@ fn count_by(rows: &[&Row], number: impl Fn(&Row) -> u32) -> Vec<(u32, u64)> {
 
 /// Counts names, the most frequent first.
 fn tally<'n>(names: impl Iterator<Item = (&'n str, u64)>) -> Vec<(&'n str, u64)> {
-    let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
+    let mut counts: SortedMap<&str, u64> = SortedMap::new();
     for (name, count) in names {
         *counts.entry(name).or_default() += count;
     }
@@ -661,11 +662,11 @@ fn monday(day: Date) -> Option<Date> {
 /// Counts the occurrences of an issue in each week from the first to the last.
 fn weeks(rows: &[&Row]) -> Vec<Week> {
     const DAY: i64 = 24 * 60 * 60 * 1000;
-    let mut days: BTreeMap<i64, (u64, &Row)> = BTreeMap::new();
+    let mut days: SortedMap<i64, (u64, &Row)> = SortedMap::new();
     for row in rows.iter().filter(|row| row.time != i64::MIN) {
         days.entry(row.time.div_euclid(DAY)).or_insert((0, row)).0 += 1;
     }
-    let mut counts: BTreeMap<Date, u64> = BTreeMap::new();
+    let mut counts: SortedMap<Date, u64> = SortedMap::new();
     for (count, row) in days.into_values() {
         if let Some(monday) = day(row).and_then(monday) {
             *counts.entry(monday).or_default() += count;

@@ -4,8 +4,7 @@
 use crate::key::IssueId;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, BTreeSet};
-use toolmark_base::word_enum;
+use toolmark_base::{SortedMap, SortedSet, word_enum};
 
 word_enum! {
     /// State of an issue.
@@ -98,14 +97,14 @@ pub struct StateError {
 /// All decisions.
 #[derive(Debug, Clone, Default)]
 pub struct Decisions {
-    by_issue: BTreeMap<IssueId, Vec<Decision>>,
-    aliases: BTreeMap<IssueId, IssueId>,
+    by_issue: SortedMap<IssueId, Vec<Decision>>,
+    aliases: SortedMap<IssueId, IssueId>,
 }
 
 impl Decisions {
     /// Reads the lines of a file. Their order and repetitions do not matter.
     pub fn parse(text: &str) -> Result<Self, StateError> {
-        let mut all = BTreeSet::new();
+        let mut all = SortedSet::new();
         for (n, line) in text.lines().enumerate() {
             if line.trim().is_empty() {
                 continue;
@@ -129,7 +128,7 @@ impl Decisions {
     /// Returns the issue into which another one was merged. Circular merges are ignored.
     #[must_use]
     pub fn resolve(&self, id: IssueId) -> IssueId {
-        let mut seen = BTreeSet::new();
+        let mut seen = SortedSet::new();
         let mut at = id;
         while let Some(next) = self.aliases.get(&at) {
             if !seen.insert(at) {

@@ -2,9 +2,9 @@
 
 use crate::declared::{DECLARED, declared};
 use crate::{GraderInfo, Graders, Planned};
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use toolmark_base::SortedMap;
 use toolmark_config::{
     Kind, Node, Problem, Source, Span, Spanned, did_you_mean, json, parse, quoted,
 };
@@ -15,7 +15,7 @@ use toolmark_outcome::{Profile, SpecPlace};
 #[derive(Debug, Clone, Default)]
 pub struct LoadOptions {
     /// Values for `${NAME}` in Vally specs.
-    pub params: BTreeMap<String, String>,
+    pub params: SortedMap<String, String>,
     /// Profile of every grader, overriding the spec.
     pub profile: Option<Profile>,
     /// Threshold of every case, overriding the spec.

@@ -2,7 +2,7 @@
 
 use crate::run::{Standing, sum_up};
 use serde_json::Map;
-use std::collections::BTreeMap;
+use toolmark_base::SortedMap;
 use toolmark_outcome::{RunResult, Untrusted, Verdict};
 
 /// Merges the results of several specs. If two specs have a case with the same ID, the name of
@@ -52,8 +52,8 @@ pub fn merge(name: &str, mut results: Vec<RunResult>) -> RunResult {
 }
 
 /// Returns the IDs of all cases, and whether several specs have them.
-fn shared_ids(results: &[RunResult]) -> BTreeMap<String, bool> {
-    let mut seen: BTreeMap<String, (usize, bool)> = BTreeMap::new();
+fn shared_ids(results: &[RunResult]) -> SortedMap<String, bool> {
+    let mut seen: SortedMap<String, (usize, bool)> = SortedMap::new();
     for (n, result) in results.iter().enumerate() {
         for case in &result.cases {
             let first = seen.entry(case.case.raw().to_owned()).or_insert((n, false));

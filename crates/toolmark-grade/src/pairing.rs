@@ -4,16 +4,16 @@
 
 use crate::plan::Plan;
 use crate::stored::StoredCases;
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
+use toolmark_base::SortedMap;
 use toolmark_outcome::prompt_of;
 use toolmark_trace::Trajectory;
 
 /// Finds the case a trajectory belongs to.
 pub struct Pairing {
-    by_id: BTreeMap<String, Vec<usize>>,
-    by_prompt: BTreeMap<String, Vec<usize>>,
+    by_id: SortedMap<String, Vec<usize>>,
+    by_prompt: SortedMap<String, Vec<usize>>,
     stored: Option<Arc<StoredCases>>,
     forced: Option<usize>,
 }
@@ -32,8 +32,8 @@ impl Pairing {
     /// matches no other case by ID.
     #[must_use]
     pub fn new(plan: &Plan, forced: Option<usize>) -> Self {
-        let mut by_id: BTreeMap<String, Vec<usize>> = BTreeMap::new();
-        let mut by_prompt: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+        let mut by_id: SortedMap<String, Vec<usize>> = SortedMap::new();
+        let mut by_prompt: SortedMap<String, Vec<usize>> = SortedMap::new();
         for (index, case) in plan.cases.iter().enumerate() {
             for id in std::iter::once(&case.id).chain(&case.matches.ids) {
                 let cases = by_id.entry(id.clone()).or_default();

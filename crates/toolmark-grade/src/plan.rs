@@ -3,10 +3,10 @@
 use crate::grader::{Determinism, Grader, GraderInfo};
 use crate::run_plan::{RunPlan, RunSettings};
 use crate::stored::StoredCases;
-use std::collections::BTreeMap;
 use std::ops::Deref;
 use std::path::PathBuf;
 use std::sync::Arc;
+use toolmark_base::SortedMap;
 use toolmark_outcome::Profile;
 use toolmark_outcome::judging::Effort;
 use toolmark_outcome::{Context, SpecPlace};
@@ -64,7 +64,7 @@ pub struct Case {
     /// ID, unique within the plan.
     pub id: String,
     /// Tags for filtering: keys with values; a plain tag is a key without values.
-    pub tags: BTreeMap<String, Vec<String>>,
+    pub tags: SortedMap<String, Vec<String>>,
     /// Criteria for its trajectories.
     pub matches: Match,
     /// Context for graders.

@@ -5,10 +5,10 @@ use crate::pairing::{Pairing, Unpaired, folded};
 use crate::plan::{Case, Plan, Planned};
 use serde_json::{Map, Value};
 use smallvec::SmallVec;
-use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
 use std::sync::Arc;
+use toolmark_base::SortedMap;
 use toolmark_outcome::excerpt;
 use toolmark_outcome::statistics::{mean, pass_at_k, pass_hat_k, pass_rate_to_the_k, wilson};
 use toolmark_outcome::{
@@ -495,8 +495,8 @@ fn number_trials(outcomes: &mut [CaseResult]) {
 /// Groups trajectories into cases if the spec has none: trajectories with the same name and
 /// prompt are trials of one case; a trajectory with another prompt is a case of its own.
 fn make_cases(outcomes: &mut [CaseResult]) {
-    let mut places: BTreeMap<(Untrusted, Option<u64>), usize> = BTreeMap::new();
-    let mut names: BTreeMap<Untrusted, Option<u64>> = BTreeMap::new();
+    let mut places: SortedMap<(Untrusted, Option<u64>), usize> = SortedMap::new();
+    let mut names: SortedMap<Untrusted, Option<u64>> = SortedMap::new();
     for outcome in outcomes {
         let next = places.len();
         let key = (outcome.case.clone(), outcome.asked);

@@ -5,9 +5,9 @@ use crate::grader::Grader;
 use crate::grader::Graders;
 use crate::plan::{Case, Match};
 use serde_json::Value;
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
+use toolmark_base::SortedMap;
 use toolmark_config::{Node, Problem};
 use toolmark_match::Building;
 use toolmark_outcome::Profile;
@@ -24,7 +24,7 @@ use toolmark_trace::Trajectory;
 pub fn case(id: &str) -> Case {
     Case {
         id: id.to_owned(),
-        tags: BTreeMap::new(),
+        tags: SortedMap::new(),
         matches: Match::default(),
         context: Arc::new(Context::default()),
         graders: Vec::new(),

@@ -11,8 +11,8 @@
 use crate::grader::Cost;
 use crate::plan::{Case, Planned};
 use serde_json::Value;
-use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use toolmark_base::{SortedMap, SortedSet};
 use toolmark_outcome::Environment;
 use toolmark_outcome::{Outcome, Verdict};
 use toolmark_trace::{
@@ -67,7 +67,7 @@ pub fn probe(
     case: &Case,
     trajectory: &Trajectory,
     environment: &Environment,
-    tools: &BTreeSet<String>,
+    tools: &SortedSet<String>,
 ) -> Vec<Finding> {
     let mut probes: Vec<Probe<'_>> = Vec::new();
     let mut findings = Vec::new();
@@ -109,7 +109,7 @@ struct Probe<'p> {
     has_failed: bool,
     /// Parts that passed and have not failed yet: text, and index among the parts with the same
     /// text.
-    parts: BTreeSet<(String, usize)>,
+    parts: SortedSet<(String, usize)>,
 }
 
 impl<'p> Probe<'p> {
@@ -143,9 +143,9 @@ impl<'p> Probe<'p> {
     }
 }
 
-fn verdicts(outcome: &Outcome) -> BTreeMap<(String, usize), Verdict> {
-    let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
-    let mut all = BTreeMap::new();
+fn verdicts(outcome: &Outcome) -> SortedMap<(String, usize), Verdict> {
+    let mut seen: SortedMap<&str, usize> = SortedMap::new();
+    let mut all = SortedMap::new();
     for part in &outcome.parts {
         let number = seen.entry(part.text.raw()).or_default();
         all.insert((part.text.raw().to_owned(), *number), part.verdict);
@@ -174,7 +174,7 @@ enum Mutant {
 }
 
 /// Returns the changes to make, the most informative first.
-fn mutants(trajectory: &Trajectory, tools: &BTreeSet<String>) -> Vec<Mutant> {
+fn mutants(trajectory: &Trajectory, tools: &SortedSet<String>) -> Vec<Mutant> {
     let calls = trajectory.calls.len();
     let all: Vec<usize> = (0..calls).collect();
     let places = |most: usize| -> Vec<usize> {
@@ -432,7 +432,7 @@ mod tests {
         });
         Case {
             id: "c".into(),
-            tags: BTreeMap::new(),
+            tags: SortedMap::new(),
             matches: Match::default(),
             context: Arc::new(Context::default()),
             graders: graders.collect(),
@@ -460,7 +460,7 @@ mod tests {
     }
 
     fn found(graders: &[(&str, Value)], tools: &[&str]) -> Vec<(Option<String>, FindingKind)> {
-        let offered = BTreeSet::from(["offered".to_owned()]);
+        let offered = SortedSet::from(["offered".to_owned()]);
         let findings = probe(&case(graders), &run(tools), &Environment::default(), &offered);
         findings.into_iter().map(|finding| (finding.item, finding.kind)).collect()
     }
@@ -514,7 +514,7 @@ mod tests {
     #[test]
     fn changed_runs_stay_whole() {
         let original = run(&["a", "b", "c"]);
-        let offered = BTreeSet::from(["offered".to_owned()]);
+        let offered = SortedSet::from(["offered".to_owned()]);
         let kinds = mutants(&original, &offered);
         assert_eq!(kinds, mutants(&original, &offered), "the same every time");
         for mutant in kinds {

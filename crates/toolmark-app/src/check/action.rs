@@ -9,9 +9,9 @@ use crate::pool::Emit;
 use crate::reading::{Next, ReadSummary, Reader, Runs};
 use crate::select::{NamedTraces, Selected, SessionFilter};
 use crate::{Events, Failure, Stop, Tone, Verbosity, human};
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use toolmark_base::SortedMap;
 use toolmark_base::read_file;
 use toolmark_check::config::Config;
 use toolmark_check::doubts::MAX_DOUBTS;
@@ -345,7 +345,7 @@ fn not_asked(checked: &Checked) -> Option<String> {
 fn rows(gates: &[Gate], run: &CheckRun, before: Option<&Baseline>) -> Vec<GateRow> {
     let whole = &run.checked.scorecard;
     let (now, shares) = (Cells::from(whole), shares(whole));
-    let mut each: BTreeMap<Untrusted, Cells> = BTreeMap::new();
+    let mut each: SortedMap<Untrusted, Cells> = SortedMap::new();
     for session in run.checked.sessions.iter().filter(|_| before.is_some()) {
         if let Some(id) = &session.id {
             each.entry(id.clone()).or_default().merge(&session.cells(&shares));

@@ -1,7 +1,7 @@
 //! Case selection.
 
 use crate::Failure;
-use std::collections::BTreeMap;
+use toolmark_base::SortedMap;
 use toolmark_grade::Plan;
 
 /// The cases of a spec to use.
@@ -48,7 +48,7 @@ impl CaseSelection {
 }
 
 /// Matches `key` alone, or `key=value` with any of the values `a,b`.
-fn has_tag(tags: &BTreeMap<String, Vec<String>>, wanted: &str) -> bool {
+fn has_tag(tags: &SortedMap<String, Vec<String>>, wanted: &str) -> bool {
     match wanted.split_once('=') {
         None => tags.contains_key(wanted) || tags.values().any(|v| v.iter().any(|v| v == wanted)),
         Some((key, values)) => tags

@@ -110,31 +110,28 @@ impl<K, V> SortedMap<K, V> {
         self.len = self.chunks.iter().map(Vec::len).sum();
     }
 
-    fn insert_at(&mut self, at: Position, key: K, value: V) -> Position {
-        self.len += 1;
-        let Some(chunk) = self.chunks.get_mut(at.chunk) else {
-            self.chunks.push(vec![(key, value)]);
-            return at;
-        };
-        if chunk.len() < MAX_CHUNK {
-            chunk.insert(at.entry, (key, value));
-            return at;
+    fn insert_at(&mut self, mut at: Position, key: K, value: V) -> Position {
+        match self.chunks.get(at.chunk).map(Vec::len) {
+            None => self.chunks.push(Vec::new()),
+            Some(MAX_CHUNK) => at = self.split(at),
+            Some(_) => {}
         }
+        self.chunks[at.chunk].insert(at.entry, (key, value));
+        self.len += 1;
+        at
+    }
+
+    /// Splits a full chunk and returns the position in its parts.
+    #[cold]
+    fn split(&mut self, at: Position) -> Position {
         // Keys that arrive in order fill chunks; others leave halves.
         let half = if at.entry == MAX_CHUNK { MAX_CHUNK } else { MAX_CHUNK / 2 };
-        let mut rest = chunk.split_off(half);
-        let placed = match at.entry.checked_sub(half) {
-            Some(entry) => {
-                rest.insert(entry, (key, value));
-                Position { chunk: at.chunk + 1, entry }
-            }
-            None => {
-                chunk.insert(at.entry, (key, value));
-                at
-            }
-        };
+        let rest = self.chunks[at.chunk].split_off(half);
         self.chunks.insert(at.chunk + 1, rest);
-        placed
+        match at.entry.checked_sub(half) {
+            Some(entry) => Position { chunk: at.chunk + 1, entry },
+            None => at,
+        }
     }
 
     fn remove_at(&mut self, at: Position) -> (K, V) {
@@ -159,25 +156,28 @@ impl<K, V> SortedMap<K, V> {
     where
         K: Borrow<Q>,
     {
-        let mut chunk = self.chunks.len().saturating_sub(1);
-        if chunk > 0 {
-            let begins_before = |chunk: &Vec<(K, V)>| chunk[0].0.borrow() <= key;
-            chunk = self.chunks.partition_point(begins_before).saturating_sub(1);
-        }
-        let entries = self.chunks.get(chunk).map_or(&[][..], Vec::as_slice);
-        // Most keys arrive in order.
-        let order = entries.last().map(|(last, _)| last.borrow().cmp(key));
-        match order {
-            None => Err(Position { chunk, entry: 0 }),
-            Some(Ordering::Less) => Err(Position { chunk, entry: entries.len() }),
-            Some(Ordering::Equal) => Ok(Position { chunk, entry: entries.len() - 1 }),
-            Some(Ordering::Greater) => {
-                match entries.binary_search_by(|(other, _)| other.borrow().cmp(key)) {
-                    Ok(entry) => Ok(Position { chunk, entry }),
-                    Err(entry) => Err(Position { chunk, entry }),
-                }
+        // `chunk` begins before the key or is the first; the chunks from `end` on begin after it.
+        let (mut chunk, mut end) = (0, self.chunks.len());
+        while end - chunk > 1 {
+            let middle = chunk.midpoint(end);
+            if self.chunks[middle][0].0.borrow() <= key {
+                chunk = middle;
+            } else {
+                end = middle;
             }
         }
+        let (mut entry, mut end) = (0, self.chunks.get(chunk).map_or(0, Vec::len));
+        // Keys that arrive in order are looked for at the end first.
+        let mut middle = end.saturating_sub(1);
+        while entry < end {
+            match self.chunks[chunk][middle].0.borrow().cmp(key) {
+                Ordering::Less => entry = middle + 1,
+                Ordering::Equal => return Ok(Position { chunk, entry: middle }),
+                Ordering::Greater => end = middle,
+            }
+            middle = entry.midpoint(end);
+        }
+        Err(Position { chunk, entry })
     }
 
     /// Returns the value of a key.

@@ -113,6 +113,20 @@ impl<T: Ord> SortedSet<T> {
         self.iter().filter(|value| !other.contains(*value))
     }
 
+    /// Iterates over the values of both sets, in order.
+    pub fn union<'a>(&'a self, other: &'a Self) -> impl Iterator<Item = &'a T> + Clone {
+        let (mut left, mut right) = (self.iter().peekable(), other.iter().peekable());
+        std::iter::from_fn(move || match (left.peek(), right.peek()) {
+            (Some(one), Some(two)) if one == two => {
+                right.next();
+                left.next()
+            }
+            (Some(one), Some(two)) if one > two => right.next(),
+            (Some(_), _) => left.next(),
+            (None, _) => right.next(),
+        })
+    }
+
     /// Whether the other set has all values.
     #[must_use]
     pub fn is_subset(&self, other: &Self) -> bool {

@@ -76,6 +76,7 @@ proptest! {
         let trees: [BTreeSet<u8>; 2] = [one.into_iter().collect(), other.into_iter().collect()];
         prop_assert!(sets[0].iter().eq(&trees[0]));
         prop_assert!(sets[0].intersection(&sets[1]).eq(trees[0].intersection(&trees[1])));
+        prop_assert!(sets[0].union(&sets[1]).eq(trees[0].union(&trees[1])));
         prop_assert!(sets[0].difference(&sets[1]).eq(trees[0].difference(&trees[1])));
         prop_assert_eq!(sets[0].is_subset(&sets[1]), trees[0].is_subset(&trees[1]));
         prop_assert_eq!(sets[0].is_disjoint(&sets[1]), trees[0].is_disjoint(&trees[1]));

@@ -20,8 +20,8 @@ mod selection;
 use crate::recorder::Unsure;
 use crate::rule::Rule;
 use std::cmp::Ordering;
-use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use toolmark_base::{SortedMap, SortedSet};
 use toolmark_outcome::judging::{
     BuiltIn, Focus, Material, Panel, Question, Rubric, built_in, material_of,
 };
@@ -112,7 +112,7 @@ struct Scene<'r, 's> {
     session: &'r Session<'s>,
     unsure: &'r [Unsure],
     /// Call and code of every finding that is kept.
-    found: BTreeSet<(usize, &'static str)>,
+    found: SortedSet<(usize, &'static str)>,
 }
 
 impl Scene<'_, '_> {
@@ -145,12 +145,12 @@ pub(crate) fn collect(
     rules: &[&'static Rule],
     unsure: &[Unsure],
     findings: &[Finding],
-) -> (Vec<Doubt>, BTreeMap<&'static str, u64>) {
+) -> (Vec<Doubt>, SortedMap<&'static str, u64>) {
     let at_fault =
         |finding: &Finding| Some((finding.evidence.first()?.call.as_ref()?.index, finding.code));
     let found = findings.iter().filter_map(at_fault).collect();
     let scene = Scene { session, unsure, found };
-    let (mut doubts, mut left_out) = (Vec::new(), BTreeMap::new());
+    let (mut doubts, mut left_out) = (Vec::new(), SortedMap::new());
     let (context, environment) = (Context::default(), Environment::default());
     let mut subject = None;
     let mut room = TEXT;

@@ -12,7 +12,7 @@
 //! names and few others is not a question.
 
 use super::{Candidate, Kind, Scene};
-use std::collections::{BTreeMap, BTreeSet};
+use toolmark_base::{SortedMap, SortedSet};
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::Axis;
 use toolmark_session::session::{Ended, LineRange, Session, SessionCall};
@@ -58,7 +58,7 @@ fn find(scene: &Scene<'_, '_>, out: &mut Vec<Candidate>) {
 /// Returns the first part of each file that is read in a turn, in the order of calls.
 fn parts<'s, 'a>(session: &'s Session<'a>) -> Vec<Part<'s, 'a>> {
     let mut parts: Vec<Part<'s, 'a>> = Vec::new();
-    let mut at: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut at: SortedMap<&str, usize> = SortedMap::new();
     let (mut turn, mut patched) = (0, None);
     for call in session.calls() {
         if call.turn != turn {
@@ -195,7 +195,7 @@ fn symbols(
 #[derive(Debug, Default)]
 struct Request {
     /// Words, in the spelling of file names.
-    words: BTreeSet<String>,
+    words: SortedSet<String>,
     /// Whether the message names any file.
     names_files: bool,
     lines: Vec<(i64, i64)>,

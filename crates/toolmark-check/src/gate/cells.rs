@@ -3,7 +3,7 @@
 
 use super::names;
 use crate::scorecard::{Measure, Scorecard, Tally, ToolCard};
-use std::collections::{BTreeMap, BTreeSet};
+use toolmark_base::{SortedMap, SortedSet};
 use toolmark_outcome::{Axis, Untrusted};
 
 /// Key of a number: a name, a tool, and optionally a bucket.
@@ -19,11 +19,11 @@ pub struct Cell<T = Untrusted> {
 
 /// Numbers of one or more sessions.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Cells<T = Untrusted>(BTreeMap<Cell<T>, Tally>);
+pub struct Cells<T = Untrusted>(SortedMap<Cell<T>, Tally>);
 
 impl<T> Default for Cells<T> {
     fn default() -> Self {
-        Self(BTreeMap::new())
+        Self(SortedMap::new())
     }
 }
 
@@ -107,25 +107,25 @@ impl Cells {
 
     /// Returns the totals over all tools, by name.
     #[must_use]
-    pub fn totals(&self) -> BTreeMap<&str, Tally> {
-        let names: BTreeSet<&str> = self.0.keys().map(|cell| cell.name.as_str()).collect();
+    pub fn totals(&self) -> SortedMap<&str, Tally> {
+        let names: SortedSet<&str> = self.0.keys().map(|cell| cell.name.as_str()).collect();
         let all = Chosen { tool: None, bucket: None };
         names.into_iter().map(|name| (name, self.sum(name, all))).collect()
     }
 
     fn named<'c>(&'c self, name: &'c str) -> impl Iterator<Item = (&'c Cell, Tally)> {
         let first = Cell { name: name.to_owned(), tool: Untrusted::default(), bucket: None };
-        let of_name = self.0.range(first..).take_while(move |(cell, _)| cell.name == name);
+        let of_name = self.0.iter_from(&first).take_while(move |(cell, _)| cell.name == name);
         of_name.map(|(cell, tally)| (cell, *tally))
     }
 
     /// Returns the tools that have this number.
-    pub(super) fn tools(&self, name: &str) -> BTreeSet<String> {
+    pub(super) fn tools(&self, name: &str) -> SortedSet<String> {
         self.named(name).map(|(cell, _)| cell.tool.raw().to_owned()).collect()
     }
 
     /// Returns the buckets of a number, with their tools.
-    pub(super) fn buckets(&self, name: &str, tool: Option<&str>) -> BTreeSet<(String, String)> {
+    pub(super) fn buckets(&self, name: &str, tool: Option<&str>) -> SortedSet<(String, String)> {
         let of_tool = self.named(name).filter(|(cell, _)| tool.is_none_or(|t| cell.tool == *t));
         let owned = |text: &Untrusted| text.raw().to_owned();
         of_tool
@@ -136,8 +136,8 @@ impl Cells {
     /// Returns the sum of the selected cells. A tool that has the number as a whole and by
     /// bucket is counted once.
     pub(super) fn sum(&self, name: &str, chosen: Chosen<'_>) -> Tally {
-        let mut whole: BTreeMap<&str, Tally> = BTreeMap::new();
-        let mut parts: BTreeMap<&str, Tally> = BTreeMap::new();
+        let mut whole: SortedMap<&str, Tally> = SortedMap::new();
+        let mut parts: SortedMap<&str, Tally> = SortedMap::new();
         for (cell, tally) in self.named(name) {
             if chosen.tool.is_some_and(|tool| cell.tool != *tool) {
                 continue;

@@ -8,8 +8,8 @@
 use super::cells::{Cells, Chosen};
 use crate::scorecard::Tally;
 use serde::Serialize;
-use std::collections::BTreeMap;
 use std::fmt;
+use toolmark_base::SortedMap;
 use toolmark_outcome::statistics::{self, Pairs};
 use toolmark_outcome::{Harmless, Untrusted};
 
@@ -22,9 +22,9 @@ pub struct Earlier<'a> {
     /// Totals of the earlier run.
     pub before: &'a Cells,
     /// Trajectories of the earlier run that have an id.
-    pub before_each: &'a BTreeMap<Untrusted, Cells>,
+    pub before_each: &'a SortedMap<Untrusted, Cells>,
     /// Trajectories of this run that have an id.
-    pub now_each: &'a BTreeMap<Untrusted, Cells>,
+    pub now_each: &'a SortedMap<Untrusted, Cells>,
 }
 
 /// Comparison of a number with the earlier run.
@@ -144,7 +144,7 @@ mod tests {
     #[test]
     fn only_what_is_beyond_noise_is_a_regression() {
         let gate: Gate = "recovery >= 0.5".parse().unwrap();
-        let none = BTreeMap::new();
+        let none = SortedMap::new();
         for (before, now, verdict) in [
             ((100, 95), (100, 70), "fail"),
             ((20, 19), (20, 17), "pass"),
@@ -161,11 +161,11 @@ mod tests {
 
     #[test]
     fn the_same_trajectories_are_compared_in_pairs() {
-        let each = |faults: &[usize]| -> BTreeMap<Untrusted, Cells> {
+        let each = |faults: &[usize]| -> SortedMap<Untrusted, Cells> {
             let one = |n: usize| (n.to_string().into(), cells(1, u64::from(!faults.contains(&n))));
             (0..40).map(one).collect()
         };
-        let sum = |each: &BTreeMap<Untrusted, Cells>| {
+        let sum = |each: &SortedMap<Untrusted, Cells>| {
             each.values().fold(Cells::default(), |mut sum, cells| {
                 sum.merge(cells);
                 sum

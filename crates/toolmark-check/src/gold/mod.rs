@@ -15,9 +15,10 @@ pub use score::{Chosen, Confusable, F1, NoTool, OfTool, Rate, Selection, Unpaire
 pub use template::{TemplateRow, template};
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::path::Path;
+use toolmark_base::SortedMap;
 use toolmark_hosts::toolset::{ToolRole, Toolsets};
 use toolmark_session::session::Session;
 use toolmark_trace::{EventKind, ToolName, Trajectory};
@@ -102,7 +103,7 @@ impl Gold {
     pub fn pair(&self, run: &Trajectory, toolsets: &Toolsets) -> Vec<Pair> {
         let named = self.named(run);
         let turns = Turns::new(run);
-        let mut prompted: BTreeMap<usize, usize> = BTreeMap::new();
+        let mut prompted: SortedMap<usize, usize> = SortedMap::new();
         for (turn, prompt) in turns.prompts(run, self.longest) {
             for row in self.by_prompt.get(&prompt).into_iter().flatten() {
                 prompted.entry(*row).or_insert(turn);

@@ -4,7 +4,7 @@
 use super::{Choice, Gold, Pair};
 use crate::scorecard::{F1_NAME, Measure, Scale, Scorecard, Tally};
 use serde::Serialize;
-use std::collections::{BTreeMap, BTreeSet};
+use toolmark_base::{SortedMap, SortedSet};
 use toolmark_hosts::toolset::{Name, builtin};
 use toolmark_outcome::statistics::wilson;
 use toolmark_outcome::{Axis, Printable, Redactor, Untrusted};
@@ -130,7 +130,7 @@ pub struct Selection<T: Ord = Untrusted> {
     /// Share of right choices.
     pub accuracy: Rate,
     /// Scores by tool.
-    pub tools: BTreeMap<T, OfTool>,
+    pub tools: SortedMap<T, OfTool>,
     /// Confusion matrix of right and actual choices, including right ones.
     pub confusion: Vec<Chosen<T>>,
     /// Confusable pairs of the toolsets in use.
@@ -191,12 +191,12 @@ impl Gold {
     ///
     /// Fails if no row could be paired with a trace that shows the choice.
     pub fn score(&self, pairs: &[Pair]) -> Result<Selection, String> {
-        let named: BTreeSet<usize> =
+        let named: SortedSet<usize> =
             pairs.iter().filter(|pair| pair.is_by_name).map(|pair| pair.row).collect();
-        let mut scored: BTreeSet<usize> = BTreeSet::new();
-        let mut unknown: BTreeSet<usize> = BTreeSet::new();
-        let mut matrix: BTreeMap<(String, String), u64> = BTreeMap::new();
-        let mut hosts: BTreeSet<&str> = BTreeSet::new();
+        let mut scored: SortedSet<usize> = SortedSet::new();
+        let mut unknown: SortedSet<usize> = SortedSet::new();
+        let mut matrix: SortedMap<(String, String), u64> = SortedMap::new();
+        let mut hosts: SortedSet<&str> = SortedSet::new();
         for pair in pairs.iter().filter(|pair| pair.is_by_name || !named.contains(&pair.row)) {
             let Some(row) = self.rows().get(pair.row) else { continue };
             let chosen = match &pair.choice {
@@ -274,7 +274,7 @@ impl Gold {
     }
 }
 
-type Matrix = BTreeMap<(String, String), u64>;
+type Matrix = SortedMap<(String, String), u64>;
 
 /// Returns the share of right choices among the selected ones.
 fn rate(matrix: &Matrix, asked: impl Fn(&str, &str) -> bool) -> Rate {
@@ -286,9 +286,9 @@ fn rate(matrix: &Matrix, asked: impl Fn(&str, &str) -> bool) -> Rate {
     Rate::new(right, of)
 }
 
-fn of_tools(matrix: &Matrix) -> BTreeMap<Untrusted, OfTool> {
+fn of_tools(matrix: &Matrix) -> SortedMap<Untrusted, OfTool> {
     // Right, called, gold: in one pass over the matrix.
-    let mut counts: BTreeMap<&str, [u64; 3]> = BTreeMap::new();
+    let mut counts: SortedMap<&str, [u64; 3]> = SortedMap::new();
     for ((gold, chosen), count) in matrix {
         if gold == chosen {
             counts.entry(gold).or_default()[0] += count;
@@ -305,9 +305,9 @@ fn of_tools(matrix: &Matrix) -> BTreeMap<Untrusted, OfTool> {
     tools.map(|(tool, counts)| (tool.into(), of_tool(counts))).collect()
 }
 
-fn confusable(matrix: &Matrix, hosts: &BTreeSet<&str>) -> Vec<Confusable> {
+fn confusable(matrix: &Matrix, hosts: &SortedSet<&str>) -> Vec<Confusable> {
     let sets = hosts.iter().filter_map(|host| builtin(host));
-    let pairs: BTreeSet<&[Name; 2]> = sets.flat_map(|set| set.confusable.iter()).collect();
+    let pairs: SortedSet<&[Name; 2]> = sets.flat_map(|set| set.confusable.iter()).collect();
     let mut found = Vec::new();
     for [first, second] in pairs {
         let count = |gold: &str, chosen: &str| {

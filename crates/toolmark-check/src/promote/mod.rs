@@ -9,7 +9,7 @@ mod trim;
 use crate::fingerprint;
 use crate::{Checker, rule_by_code};
 use serde_json::{Value, json};
-use std::collections::BTreeSet;
+use toolmark_base::SortedSet;
 use toolmark_hosts::toolset::Toolsets;
 use toolmark_outcome::{Confidence, Finding};
 use toolmark_trace::{EventKind, Trajectory};
@@ -31,7 +31,7 @@ pub enum Alike {
 /// Returns the first new finding of each group of similar findings, at most `most`.
 #[must_use]
 pub fn choose(findings: &[Finding], alike: Alike, most: Option<usize>) -> Vec<&Finding> {
-    let mut seen = BTreeSet::new();
+    let mut seen = SortedSet::new();
     let key = |finding: &Finding| match alike {
         Alike::Code => finding.code.to_owned(),
         Alike::Cluster => fingerprint::cluster(finding),
@@ -140,9 +140,9 @@ pub struct CallFault<'f> {
 #[must_use]
 pub fn case_of_call(fault: CallFault<'_>) -> Option<Case> {
     let CallFault { id, description, tag, grader, config, is_shown, run, root, index } = fault;
-    let proof = BTreeSet::from([index]);
+    let proof = SortedSet::from([index]);
     let parts = [proof, (0..=index).collect()];
-    let parts = parts.iter().map(|kept: &BTreeSet<usize>| trim::trimmed(run, &[], kept));
+    let parts = parts.iter().map(|kept: &SortedSet<usize>| trim::trimmed(run, &[], kept));
     let mut parts = parts.chain(std::iter::once_with(|| run.clone()));
     let mut shown = parts.find(|part| is_shown(&config, part))?;
     shown.name = Some(id.as_str().into());
@@ -218,7 +218,7 @@ fn shortest(finding: &Finding, run: &Trajectory, kind: &Kind) -> Option<Trajecto
     let (first, last) = (*proof.first()?, *proof.last()?);
     let parts = [proof, (first..=last).collect(), (0..=last).collect()];
     let places: Vec<_> = finding.evidence.iter().filter_map(|e| e.place.clone()).collect();
-    let parts = parts.iter().map(|kept: &BTreeSet<usize>| trim::trimmed(run, &places, kept));
+    let parts = parts.iter().map(|kept: &SortedSet<usize>| trim::trimmed(run, &places, kept));
     let mut parts = parts.chain(std::iter::once_with(|| run.clone()));
     parts.find(|part| kind.is_shown_by(part))
 }

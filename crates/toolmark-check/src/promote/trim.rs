@@ -1,12 +1,12 @@
 //! Trims a trajectory to the part that shows a finding: the calls that prove it, the messages
 //! around them, and the prompts that they answer.
 
-use std::collections::{BTreeMap, BTreeSet};
+use toolmark_base::{SortedMap, SortedSet};
 use toolmark_outcome::{Finding, TracePlace};
 use toolmark_trace::{Event, EventKind, Move, Stated, Step, Trajectory};
 
 /// Returns the calls that the finding refers to.
-pub(super) fn proof(run: &Trajectory, finding: &Finding) -> BTreeSet<usize> {
+pub(super) fn proof(run: &Trajectory, finding: &Finding) -> SortedSet<usize> {
     let indices = finding.evidence.iter().filter_map(|e| Some(e.call.as_ref()?.index));
     indices.filter(|index| *index < run.calls.len()).collect()
 }
@@ -15,11 +15,11 @@ pub(super) fn proof(run: &Trajectory, finding: &Finding) -> BTreeSet<usize> {
 pub(super) fn trimmed(
     run: &Trajectory,
     places: &[TracePlace],
-    kept: &BTreeSet<usize>,
+    kept: &SortedSet<usize>,
 ) -> Trajectory {
-    let numbers: BTreeMap<usize, u32> = (0..).zip(kept).map(|(n, at)| (*at, n)).collect();
-    let steps: BTreeSet<u32> = kept.iter().filter_map(|at| run.calls.get(*at)?.step).collect();
-    let new_step: BTreeMap<u32, u32> = (0..).zip(&steps).map(|(n, at)| (*at, n)).collect();
+    let numbers: SortedMap<usize, u32> = (0..).zip(kept).map(|(n, at)| (*at, n)).collect();
+    let steps: SortedSet<u32> = kept.iter().filter_map(|at| run.calls.get(*at)?.step).collect();
+    let new_step: SortedMap<u32, u32> = (0..).zip(&steps).map(|(n, at)| (*at, n)).collect();
     let (events, turns) = events(run, places, &numbers, &new_step);
     let calls = kept.iter().filter_map(|at| run.calls.get(*at)).cloned().map(|mut call| {
         call.step = call.step.and_then(|step| new_step.get(&step).copied());
@@ -31,7 +31,7 @@ pub(super) fn trimmed(
         let step = run.steps.get(*at as usize)?.clone();
         Some(Step { turn: turns.get(n).copied().unwrap_or(0), ..step })
     };
-    let names: BTreeSet<_> = calls.iter().map(|call| call.name.original.get()).collect();
+    let names: SortedSet<_> = calls.iter().map(|call| call.name.original.get()).collect();
     let tools = run.tools.as_ref().map(|tools| {
         tools.iter().filter(|tool| names.contains(&tool.name.get())).cloned().collect()
     });
@@ -77,12 +77,12 @@ pub(super) fn trimmed(
 fn events(
     run: &Trajectory,
     places: &[TracePlace],
-    numbers: &BTreeMap<usize, u32>,
-    new_step: &BTreeMap<u32, u32>,
-) -> (Vec<Event>, BTreeMap<u32, u32>) {
+    numbers: &SortedMap<usize, u32>,
+    new_step: &SortedMap<u32, u32>,
+) -> (Vec<Event>, SortedMap<u32, u32>) {
     let is_proof =
         |event: &Event| !places.is_empty() && places.contains(&event.at.location().into());
-    let (mut kept, mut turns) = (Vec::new(), BTreeMap::new());
+    let (mut kept, mut turns) = (Vec::new(), SortedMap::new());
     let (mut asked, mut turn): (Option<&Event>, u32) = (None, 0);
     for event in &run.events {
         let step = event.step.and_then(|step| new_step.get(&step)).copied();

@@ -212,7 +212,7 @@ use crate::awareness::{Announcement, Naming, is_in_another_language, named};
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use crate::scorecard::AWARE;
-use std::collections::BTreeSet;
+use toolmark_base::SortedSet;
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::{Axis, Confidence, Severity};
 use toolmark_session::own::Own;
@@ -236,7 +236,7 @@ pub(crate) static RULE: Rule = Rule {
 fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     // An announced target may be destroyed again, such as a directory that every run of
     // a tool leaves behind.
-    let mut named_before: BTreeSet<(&str, &str)> = BTreeSet::new();
+    let mut named_before: SortedSet<(&str, &str)> = SortedSet::new();
     each(session, |call, effect| {
         recorder.count_opportunity(call);
         let Some(effect) = effect else { return };
@@ -310,8 +310,8 @@ fn is_copied(session: &Session<'_>, call: &SessionCall<'_>, effect: &Effect) -> 
 /// Changes that the agent made itself and may undo.
 #[derive(Default)]
 struct Undoable {
-    files: BTreeSet<String>,
-    branches: BTreeSet<String>,
+    files: SortedSet<String>,
+    branches: SortedSet<String>,
 }
 
 impl Undoable {

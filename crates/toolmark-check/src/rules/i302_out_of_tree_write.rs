@@ -103,7 +103,7 @@
 
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
-use std::collections::BTreeSet;
+use toolmark_base::SortedSet;
 use toolmark_hosts::HOSTS;
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::{Axis, Confidence, Severity};
@@ -131,8 +131,8 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     if project.roots().is_empty() {
         return;
     }
-    let mut told: BTreeSet<String> = BTreeSet::new();
-    let mut own: BTreeSet<String> = BTreeSet::new();
+    let mut told: SortedSet<String> = SortedSet::new();
+    let mut own: SortedSet<String> = SortedSet::new();
     for call in session.calls() {
         note_worktrees(call, &mut project);
         let Some(analysis) = call.analysis() else { continue };

@@ -67,7 +67,7 @@
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use memchr::memmem;
-use std::collections::BTreeSet;
+use toolmark_base::SortedSet;
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::{Axis, Confidence, Severity};
 use toolmark_redact::{Proof, Secret, secrets};
@@ -91,7 +91,7 @@ const MAX_SECRETS: usize = 8;
 
 fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     // A repeated secret is not another finding.
-    let mut seen: BTreeSet<String> = BTreeSet::new();
+    let mut seen: SortedSet<String> = SortedSet::new();
     for call in session.calls() {
         // The absence of secrets in a call of an unknown tool says nothing about the
         // effects of the call.

@@ -127,9 +127,8 @@ pub static RULES: &[&Rule] = &[
 
 /// Codes of rules whose accuracy on real sessions has not been shown yet. They run only if
 /// they are selected by their code or name.
-static PREVIEW: &[&str] = &[
-    "A215", "A222", "I311", "I312", "I313", "I314", "I315", "I316", "R415", "R416", "S108",
-];
+static PREVIEW: &[&str] =
+    &["A215", "A222", "I311", "I312", "I313", "I314", "I315", "I316", "R415", "R416", "S108"];
 
 /// Returns the rules that run without an explicit selection.
 pub fn default_rules() -> impl Iterator<Item = &'static Rule> {
@@ -155,14 +154,14 @@ mod tests {
     use super::*;
     use crate::checker::Checker;
     use crate::rule::Expectation;
-    use std::collections::BTreeSet;
+    use toolmark_base::SortedSet;
     use toolmark_hosts::toolset::Toolsets;
     use toolmark_outcome::Confidence;
     use toolmark_session::notation;
 
     #[test]
     fn every_rule_is_well_described() {
-        let mut words = BTreeSet::new();
+        let mut words = SortedSet::new();
         for rule in RULES {
             let code = rule.code;
             assert!(words.insert(code) && words.insert(rule.name), "{code} stands twice");

@@ -1,7 +1,7 @@
 //! Files that carry a secret or a download from one call to a later one. Only a call whose
 //! text names such a file is analyzed again.
 
-use std::collections::BTreeMap;
+use toolmark_base::SortedMap;
 use toolmark_redact::{Proof, secrets};
 use toolmark_session::session::{Ended, Session, SessionCall};
 use toolmark_shell::Analysis;
@@ -19,12 +19,12 @@ pub(super) enum Marked {
 /// Tracked files, each with the call that marked it.
 pub(super) struct Provenance {
     marked: Marked,
-    files: BTreeMap<String, usize>,
+    files: SortedMap<String, usize>,
 }
 
 impl Provenance {
     pub(super) fn new(marked: Marked) -> Self {
-        Self { marked, files: BTreeMap::new() }
+        Self { marked, files: SortedMap::new() }
     }
 
     /// Records the files that a call marks.

@@ -138,7 +138,7 @@
 
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
-use std::collections::BTreeSet;
+use toolmark_base::SortedSet;
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::Role;
 use toolmark_outcome::{Axis, Confidence, Severity};
@@ -160,7 +160,7 @@ pub(crate) static RULE: Rule = Rule {
 };
 
 fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
-    let mut told = BTreeSet::new();
+    let mut told = SortedSet::new();
     for failure in session.failures() {
         let Some(failed) = session.calls().get(failure.at) else { continue };
         // What the user refused asks for nothing, but it is not to be called again either.

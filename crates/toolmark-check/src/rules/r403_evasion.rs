@@ -73,7 +73,7 @@
 
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
-use std::collections::BTreeMap;
+use toolmark_base::SortedMap;
 use toolmark_outcome::{Axis, Confidence, Severity};
 use toolmark_outcome::{Evidence, Role};
 use toolmark_session::error_class::ErrorClass;
@@ -94,7 +94,7 @@ pub(crate) static RULE: Rule = Rule {
 
 fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     // Several refusals may lead to one such call.
-    let mut routes: BTreeMap<usize, Vec<&SessionCall<'_>>> = BTreeMap::new();
+    let mut routes: SortedMap<usize, Vec<&SessionCall<'_>>> = SortedMap::new();
     for failure in session.failures().iter().filter(|f| f.class == ErrorClass::Denied) {
         let Some(denied) = session.calls().get(failure.at) else { continue };
         recorder.count_opportunity(denied);

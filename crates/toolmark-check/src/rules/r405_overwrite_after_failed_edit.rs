@@ -82,7 +82,7 @@
 
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
-use std::collections::BTreeMap;
+use toolmark_base::SortedMap;
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::{Axis, Confidence, Severity};
 use toolmark_outcome::{Evidence, Role};
@@ -104,7 +104,7 @@ pub(crate) static RULE: Rule = Rule {
 
 fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     // Several failed edits may lead to one such call.
-    let mut writes: BTreeMap<usize, Vec<&Failure>> = BTreeMap::new();
+    let mut writes: SortedMap<usize, Vec<&Failure>> = SortedMap::new();
     for failure in session.failures() {
         let Some(edit) = session.calls().get(failure.at) else { continue };
         if edit.role != ToolRole::Edits || edit.path.is_none() || !is_unknown_text(failure.class) {

@@ -91,7 +91,7 @@
 use crate::offered_tools::offered;
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
-use std::collections::BTreeSet;
+use toolmark_base::SortedSet;
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::Role;
 use toolmark_outcome::{Axis, Confidence, Severity};
@@ -165,7 +165,7 @@ fn reads_of<'s, 'a: 's>(
         return None;
     }
     let result = search.result()?;
-    let mut names: BTreeSet<&str> = BTreeSet::new();
+    let mut names: SortedSet<&str> = SortedSet::new();
     reads.retain(|call| {
         let name = call.path.as_deref().and_then(|path| path.rsplit('/').next());
         name.is_some_and(|name| result.contains(name) && names.insert(name))

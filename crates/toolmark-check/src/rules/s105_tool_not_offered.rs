@@ -65,7 +65,7 @@
 
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
-use std::collections::BTreeSet;
+use toolmark_base::SortedSet;
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::Role;
 use toolmark_outcome::{Axis, Confidence, Severity};
@@ -89,9 +89,9 @@ const REFUSALS: &[&str] =
 
 fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     let tools = session.trajectory().tools.as_deref().filter(|tools| !tools.is_empty());
-    let offered: Option<BTreeSet<String>> =
+    let offered: Option<SortedSet<String>> =
         tools.map(|tools| tools.iter().map(|tool| tool.name.get().into_owned()).collect());
-    let used: BTreeSet<&str> = session
+    let used: SortedSet<&str> = session
         .calls()
         .iter()
         .filter(|call| call.ended == Ended::Ok || call.call.exit_code.is_some())

@@ -8,8 +8,9 @@ use crate::issue::Tally;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
+use toolmark_base::SortedMap;
 use toolmark_check::week_of;
 use toolmark_outcome::Untrusted;
 use toolmark_outcome::statistics::wilson_of_rate;
@@ -224,7 +225,7 @@ impl Context<'_> {
 }
 
 fn tally<'n>(names: impl Iterator<Item = &'n Arc<str>>) -> Vec<Tally> {
-    let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
+    let mut counts: SortedMap<&str, u64> = SortedMap::new();
     for name in names {
         *counts.entry(name).or_default() += 1;
     }

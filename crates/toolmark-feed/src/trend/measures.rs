@@ -3,8 +3,8 @@
 use super::changes::Share;
 use super::run::{Better, Unit};
 use super::session::TrendSession;
-use std::collections::BTreeMap;
 use std::sync::Arc;
+use toolmark_base::SortedMap;
 use toolmark_check::Tally;
 
 /// Names and descriptions of the measures. The scorecard has more, under the names used by gates.
@@ -139,7 +139,7 @@ pub(super) fn all(sessions: &[TrendSession], wanted: &[String]) -> Vec<Measured>
 
 /// Returns the names of the scorecard: its columns first.
 fn tallies(sessions: &[TrendSession]) -> Vec<&str> {
-    let mut names: BTreeMap<(bool, &str), ()> = BTreeMap::new();
+    let mut names: SortedMap<(bool, &str), ()> = SortedMap::new();
     for name in sessions.iter().flat_map(|one| one.tallies.keys()) {
         names.insert((name.contains('.'), name.as_str()), ());
     }
@@ -147,7 +147,7 @@ fn tallies(sessions: &[TrendSession]) -> Vec<&str> {
 }
 
 fn by_use(sessions: &[TrendSession]) -> Vec<Arc<str>> {
-    let mut uses: BTreeMap<&Arc<str>, u64> = BTreeMap::new();
+    let mut uses: SortedMap<&Arc<str>, u64> = SortedMap::new();
     for (tool, calls) in sessions.iter().flat_map(|one| &one.tools) {
         *uses.entry(tool).or_default() += calls.known.max(calls.milliseconds.len() as u64);
     }
@@ -232,7 +232,7 @@ impl Numbers {
 fn ranked(values: impl Iterator<Item = (u32, f64)>) -> Vec<Share> {
     let mut values: Vec<(u32, f64)> = values.collect();
     values.sort_by(|a, b| a.1.total_cmp(&b.1).then_with(|| a.0.cmp(&b.0)));
-    let mut shares: BTreeMap<u32, Share> = BTreeMap::new();
+    let mut shares: SortedMap<u32, Share> = SortedMap::new();
     let mut start = 0;
     while start < values.len() {
         let same = values[start..].iter().take_while(|(_, value)| *value == values[start].1);

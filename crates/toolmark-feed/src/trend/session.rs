@@ -2,8 +2,8 @@
 
 use crate::usage::{Prices, RecordedCost, SessionUsage, Spend, call_milliseconds};
 use jiff::Timestamp;
-use std::collections::BTreeMap;
 use std::sync::Arc;
+use toolmark_base::SortedMap;
 use toolmark_check::gate::Cells;
 use toolmark_check::{Checker, Tally};
 use toolmark_outcome::Axis;
@@ -33,9 +33,9 @@ pub struct TrendSession {
     pub(super) calls: Option<u64>,
     /// Number of findings of the rules; `None` if they were not run.
     pub(super) faults: Option<u64>,
-    pub(super) tools: BTreeMap<Arc<str>, ToolCalls>,
+    pub(super) tools: SortedMap<Arc<str>, ToolCalls>,
     /// Columns of the scorecard and its measures, by name.
-    pub(super) tallies: BTreeMap<String, Tally>,
+    pub(super) tallies: SortedMap<String, Tally>,
     pub(super) tokens: Option<u64>,
     pub(super) spend: Spend,
     pub(super) recorded: RecordedCost,
@@ -59,8 +59,8 @@ impl TrendSession {
             model: shared(run.agent.model.as_ref()),
             calls: None,
             faults: None,
-            tools: BTreeMap::new(),
-            tallies: BTreeMap::new(),
+            tools: SortedMap::new(),
+            tallies: SortedMap::new(),
             tokens: None,
             spend: Spend::default(),
             recorded: RecordedCost::of(run),

@@ -7,9 +7,9 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde::Serialize;
 use serde::ser::SerializeStruct;
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-use toolmark_base::word_enum;
+use toolmark_base::{SortedMap, SortedSet, word_enum};
 use toolmark_outcome::{Printable, Redactor, Untrusted};
 use toolmark_trace::{Normalised, Usage};
 
@@ -198,7 +198,7 @@ type Name = Option<Arc<str>>;
 #[derive(Debug)]
 pub struct UsageTable {
     by: GroupBy,
-    groups: BTreeMap<Name, (UsageGroup, BTreeSet<usize>)>,
+    groups: SortedMap<Name, (UsageGroup, SortedSet<usize>)>,
     total: UsageGroup,
     sessions: HashMap<Arc<str>, usize>,
     known: Vec<Known>,
@@ -213,7 +213,7 @@ impl UsageTable {
     pub fn new(by: GroupBy) -> Self {
         Self {
             by,
-            groups: BTreeMap::new(),
+            groups: SortedMap::new(),
             total: UsageGroup::default(),
             sessions: HashMap::new(),
             known: Vec::new(),

@@ -3,8 +3,8 @@
 
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 use std::fmt;
+use toolmark_base::SortedMap;
 use toolmark_config::{Node, Problem, Source, Span, Spanned, parse, quoted, read};
 use toolmark_pattern::{has_wildcards, is_wildcard_match};
 use toolmark_trace::Usage;
@@ -165,8 +165,8 @@ impl Prices {
 
     /// Returns the models among these that have no price.
     #[must_use]
-    pub fn missing<'m>(&self, models: impl Iterator<Item = &'m str>) -> BTreeMap<&'m str, u64> {
-        let mut missing = BTreeMap::new();
+    pub fn missing<'m>(&self, models: impl Iterator<Item = &'m str>) -> SortedMap<&'m str, u64> {
+        let mut missing = SortedMap::new();
         for model in models.filter(|model| self.of(model).is_none()) {
             *missing.entry(model).or_default() += 1;
         }

@@ -2,7 +2,7 @@
 
 use super::prices::NoPrice;
 use serde::{Serialize, Serializer};
-use std::collections::BTreeMap;
+use toolmark_base::SortedMap;
 use toolmark_outcome::Redactor;
 use toolmark_trace::{Cost, Trajectory};
 
@@ -25,7 +25,7 @@ pub struct Spend {
     /// Whether there were prices, and tokens to be priced.
     is_priced: bool,
     /// Tokens without a price, by reason.
-    unpriced: BTreeMap<NoPrice, u64>,
+    unpriced: SortedMap<NoPrice, u64>,
 }
 
 impl Spend {
@@ -70,7 +70,7 @@ impl Spend {
     /// Returns the spend in printable form, because model names come from traces.
     #[must_use]
     pub fn redact(self, redactor: Redactor) -> Self {
-        let mut unpriced = BTreeMap::new();
+        let mut unpriced = SortedMap::new();
         for (NoPrice { model, kind }, tokens) in self.unpriced {
             let model = model.map(|model| redactor.apply(model).to_string());
             *unpriced.entry(NoPrice { model, kind }).or_default() += tokens;
@@ -80,7 +80,7 @@ impl Spend {
 
     /// Returns the tokens without a price, by reason.
     #[must_use]
-    pub fn unpriced(&self) -> &BTreeMap<NoPrice, u64> {
+    pub fn unpriced(&self) -> &SortedMap<NoPrice, u64> {
         &self.unpriced
     }
 }

@@ -5,7 +5,7 @@ use crate::scores::matching::{f1, share};
 use crate::scores::python::{sorted_dumps, text};
 use crate::scores::system::{Answer, Answered, Mode, ModeInput, Stop, System};
 use serde_json::{Map, Value};
-use std::collections::BTreeMap;
+use toolmark_base::SortedMap;
 use toolmark_outcome::Profile;
 
 pub(crate) static SYSTEM: System = System {
@@ -55,8 +55,8 @@ fn parameters(params: &Map<String, Value>) -> Vec<(String, String)> {
     all
 }
 
-fn counts(steps: &[Step]) -> BTreeMap<&Step, usize> {
-    let mut counts = BTreeMap::new();
+fn counts(steps: &[Step]) -> SortedMap<&Step, usize> {
+    let mut counts = SortedMap::new();
     for step in steps {
         *counts.entry(step).or_default() += 1;
     }

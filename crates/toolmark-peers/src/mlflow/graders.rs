@@ -4,7 +4,7 @@ use crate::scores::matching::by_position;
 use crate::scores::python::sorted_dumps;
 use crate::scores::system::{Answer, Answered, Mode, ModeInput, Stop, System};
 use serde_json::Value;
-use std::collections::BTreeSet;
+use toolmark_base::SortedSet;
 use toolmark_outcome::Profile;
 
 pub(crate) static SYSTEM: System = System {
@@ -87,7 +87,7 @@ fn unordered(asked: &ModeInput<'_>) -> Answered {
     let Some(Signatures { expected, made }) = signatures(asked)? else {
         return Ok(rating(false));
     };
-    let set = |all: Vec<String>| all.into_iter().collect::<BTreeSet<_>>();
+    let set = |all: Vec<String>| all.into_iter().collect::<SortedSet<_>>();
     Ok(rating(set(expected) == set(made)))
 }
 

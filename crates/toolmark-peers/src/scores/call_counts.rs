@@ -8,7 +8,7 @@ use crate::reading::{Question, count};
 use crate::uipath::graders::count_of;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
-use std::collections::BTreeMap;
+use toolmark_base::SortedMap;
 use toolmark_config::{Kind, Node, Problem, quoted};
 use toolmark_grade::{GraderInfo, Taxonomy, schema_of};
 use toolmark_match::{Building, Mention};
@@ -227,7 +227,7 @@ impl Question for CallCounts {
         let made = made(view);
         let counted = || made.iter().filter(|call| counts_for_pydantic(call, self.include_failed));
         let mut total = counted().count();
-        let mut per_tool: BTreeMap<&str, usize> = BTreeMap::new();
+        let mut per_tool: SortedMap<&str, usize> = SortedMap::new();
         for call in counted() {
             *per_tool.entry(&call.name).or_default() += 1;
         }

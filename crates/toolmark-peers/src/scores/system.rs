@@ -2,7 +2,7 @@
 
 use super::calls::{Expected, Made};
 use serde_json::{Map, Value};
-use std::collections::BTreeMap;
+use toolmark_base::SortedMap;
 use toolmark_match::engine::TooLarge;
 use toolmark_outcome::{Cause, Profile};
 
@@ -82,7 +82,7 @@ pub(crate) enum Override {
 pub(crate) struct Options {
     pub(crate) threshold: Option<f64>,
     pub(crate) args_match: ArgsMatch,
-    pub(crate) overrides: BTreeMap<String, Override>,
+    pub(crate) overrides: SortedMap<String, Override>,
     pub(crate) invocations: bool,
     pub(crate) compare_args: bool,
     pub(crate) compare_output: bool,

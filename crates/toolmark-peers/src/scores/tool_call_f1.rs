@@ -7,7 +7,7 @@ use crate::promptfoo::graders::tool_call_f1;
 use crate::reading::{Question, count};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
-use std::collections::BTreeMap;
+use toolmark_base::SortedMap;
 use toolmark_config::{Node, Problem, Spanned};
 use toolmark_grade::{GraderInfo, Taxonomy, schema_of};
 use toolmark_match::Mention;
@@ -89,7 +89,7 @@ impl Question for ToolCallF1 {
             }
         } else {
             let made = made(view);
-            let mut free: BTreeMap<&str, usize> = BTreeMap::new();
+            let mut free: SortedMap<&str, usize> = SortedMap::new();
             for call in made.iter().filter(|call| !call.failed) {
                 *free.entry(&call.name).or_default() += 1;
             }

@@ -8,7 +8,7 @@ use crate::reading::Question;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde_json::{Map, Value};
-use std::collections::BTreeMap;
+use toolmark_base::SortedMap;
 use toolmark_config::{Node, Problem, Spanned, did_you_mean, quoted};
 use toolmark_grade::{GraderInfo, Taxonomy, schema_of};
 use toolmark_match::{Building, Mention};
@@ -310,8 +310,8 @@ fn mode(
     found
 }
 
-fn overrides(node: Option<&Node>, problems: &mut Vec<Problem>) -> BTreeMap<String, Override> {
-    let mut all = BTreeMap::new();
+fn overrides(node: Option<&Node>, problems: &mut Vec<Problem>) -> SortedMap<String, Override> {
+    let mut all = SortedMap::new();
     let Some(node) = node else { return all };
     if node.as_map().is_none() {
         let message = format!("expected a map of tools, found {}", node.word());

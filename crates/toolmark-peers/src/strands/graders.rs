@@ -2,7 +2,7 @@
 
 use crate::scores::matching::{by_position, paired, same_name, share, walk};
 use crate::scores::system::{Answer, Answered, Mode, ModeInput, Stop, System};
-use std::collections::BTreeSet;
+use toolmark_base::SortedSet;
 use toolmark_outcome::Profile;
 
 pub(crate) static SYSTEM: System = System {
@@ -42,8 +42,8 @@ fn any_order(asked: &ModeInput<'_>) -> Answered {
     if asked.expected.is_empty() {
         return Ok(Answer::of(1.0));
     }
-    let expected: BTreeSet<&str> = asked.expected.iter().map(|call| call.name.as_str()).collect();
-    let made: BTreeSet<&str> = asked.made.iter().map(|call| &*call.name).collect();
+    let expected: SortedSet<&str> = asked.expected.iter().map(|call| call.name.as_str()).collect();
+    let made: SortedSet<&str> = asked.made.iter().map(|call| &*call.name).collect();
     Ok(Answer::of(share(expected.intersection(&made).count(), asked.expected.len())))
 }
 

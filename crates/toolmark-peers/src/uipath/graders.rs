@@ -5,7 +5,7 @@ use crate::scores::matching::{greedy, longest, paired, share};
 use crate::scores::python::{same, text};
 use crate::scores::system::{Answer, Answered, Mode, ModeInput, System};
 use serde_json::{Map, Value};
-use std::collections::BTreeMap;
+use toolmark_base::SortedMap;
 use toolmark_outcome::Profile;
 
 pub(crate) static SYSTEM: System = System {
@@ -120,7 +120,7 @@ fn output(asked: &ModeInput<'_>) -> Answered {
 }
 
 /// Returns the number of calls of a tool: by its name, otherwise by its sanitized name.
-pub(crate) fn count_of(counts: &BTreeMap<&str, usize>, tool: &str) -> usize {
+pub(crate) fn count_of(counts: &SortedMap<&str, usize>, tool: &str) -> usize {
     let own = counts.get(tool).or_else(|| counts.get(sanitized(tool).as_str()));
     own.copied().unwrap_or(0)
 }

@@ -8,9 +8,9 @@ pub(crate) mod overview;
 
 use crate::model::{CheckRun, Finding, FoundRow};
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::iter::Peekable;
+use toolmark_base::{SortedMap, SortedSet};
 use toolmark_outcome::{Axis, Name, Printable, Severity};
 
 /// Number of findings at the top of a report.
@@ -20,7 +20,7 @@ const WORST: usize = 3;
 /// rest.
 pub(crate) fn worst(run: &CheckRun) -> io::Result<Vec<FoundRow<'_>>> {
     // No other finding of a rule can be among them: the worst come first.
-    let mut of_rule: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut of_rule: SortedMap<&str, usize> = SortedMap::new();
     let mut findings: Vec<FoundRow<'_>> = Vec::new();
     for finding in run.new_findings()? {
         let finding = finding?;
@@ -87,7 +87,7 @@ pub(crate) type Examples<'r> = Different<'r, (Option<Printable>, Name<Printable>
 pub(crate) struct Different<'r, K> {
     most: usize,
     key: fn(&Finding) -> K,
-    seen: BTreeSet<K>,
+    seen: SortedSet<K>,
     /// The first finding of each key, and further findings, up to the limit each; every finding
     /// with its position.
     first: Vec<(usize, FoundRow<'r>)>,
@@ -97,7 +97,7 @@ pub(crate) struct Different<'r, K> {
 
 impl<'r, K: Ord> Different<'r, K> {
     fn new(most: usize, key: fn(&Finding) -> K) -> Self {
-        Self { most, key, seen: BTreeSet::new(), first: Vec::new(), again: Vec::new(), count: 0 }
+        Self { most, key, seen: SortedSet::new(), first: Vec::new(), again: Vec::new(), count: 0 }
     }
 
     pub(crate) fn add(&mut self, finding: FoundRow<'r>) {

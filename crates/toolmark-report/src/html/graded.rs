@@ -11,7 +11,7 @@ use crate::model::{
 use crate::shown::{self, NamedOutcome};
 use maud::{Markup, html};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use toolmark_base::SortedMap;
 use toolmark_outcome::Role;
 
 /// Maximum number of passes with all steps of the trajectory, which are rarely interesting.
@@ -149,7 +149,7 @@ fn outcome(shown: &NamedOutcome<'_>, depth: Depth) -> Value {
 }
 
 /// Roles of calls according to the graders, by call index; the more severe role wins.
-fn marks(shown: &NamedOutcome<'_>) -> BTreeMap<usize, Role> {
+fn marks(shown: &NamedOutcome<'_>) -> SortedMap<usize, Role> {
     let gravity = |role: Role| match role {
         Role::Violation => 5,
         Role::Mismatch => 4,
@@ -158,7 +158,7 @@ fn marks(shown: &NamedOutcome<'_>) -> BTreeMap<usize, Role> {
         Role::Matched => 1,
         Role::Context => 0,
     };
-    let mut marks = BTreeMap::new();
+    let mut marks = SortedMap::new();
     let evidence = shown.result.graders.iter().flat_map(|grader| &grader.outcome.evidence);
     for piece in evidence {
         if let Some(call) = &piece.call {
@@ -230,7 +230,7 @@ fn aligned(explanation: &Explanation) -> Value {
     })
 }
 
-fn way(timeline: &Timeline, marks: &BTreeMap<usize, Role>) -> Value {
+fn way(timeline: &Timeline, marks: &SortedMap<usize, Role>) -> Value {
     let entries = timeline.entries.iter().take(MAX_ENTRIES).map(|entry| step(entry, marks));
     json!({
         "entries": entries.collect::<Vec<_>>(),
@@ -238,7 +238,7 @@ fn way(timeline: &Timeline, marks: &BTreeMap<usize, Role>) -> Value {
     })
 }
 
-fn step(entry: &TimelineEntry, marks: &BTreeMap<usize, Role>) -> Value {
+fn step(entry: &TimelineEntry, marks: &SortedMap<usize, Role>) -> Value {
     let mark = entry.call.as_ref().and_then(|call| marks.get(&call.index));
     json!({
         "kind": entry.kind,

@@ -393,7 +393,7 @@ object! {
 mod tests {
     use super::*;
     use serde_json::{Value, json};
-    use std::collections::BTreeMap;
+    use toolmark_base::SortedMap;
 
     #[derive(serde::Serialize)]
     enum Kind {
@@ -410,8 +410,8 @@ mod tests {
         floats: [f64; 5],
         text: &'a str,
         none: Option<u8>,
-        by_number: BTreeMap<u8, bool>,
-        empty: BTreeMap<String, u8>,
+        by_number: SortedMap<u8, bool>,
+        empty: SortedMap<String, u8>,
         list: [u8; 0],
         any: Value,
     }
@@ -442,8 +442,8 @@ mod tests {
                 floats: [0.0, -0.0, -1.0, 0.95, 1e300],
                 text,
                 none: None,
-                by_number: BTreeMap::from([(0, true), (7, false)]),
-                empty: BTreeMap::new(),
+                by_number: SortedMap::from([(0, true), (7, false)]),
+                empty: SortedMap::new(),
                 list: [],
                 any: json!({"a": [1, -1, 2.5, null, {"": text}], text: []}),
             };

@@ -6,9 +6,9 @@ use crate::Options;
 use crate::checked::{gates, judged, overview};
 use crate::model::{CheckRun, Finding};
 use crate::shown;
-use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::io;
+use toolmark_base::{SortedMap, SortedSet};
 use toolmark_outcome::{Printable, Verdict, printable};
 
 /// Maximum number of findings per rule that are printed in full.
@@ -45,7 +45,7 @@ fn of_runs(run: &CheckRun) -> Vec<Test> {
 }
 
 fn of_rules(run: &CheckRun) -> io::Result<Vec<Test>> {
-    let mut failing: BTreeMap<&str, Failing> = BTreeMap::new();
+    let mut failing: SortedMap<&str, Failing> = SortedMap::new();
     for finding in run.findings()? {
         let finding = finding?;
         if run.fails(&finding) {
@@ -53,7 +53,7 @@ fn of_rules(run: &CheckRun) -> io::Result<Vec<Test>> {
         }
     }
     let counts = &run.checked.scorecard.rules;
-    let judged: BTreeSet<&str> =
+    let judged: SortedSet<&str> =
         counts.iter().filter(|(_, count)| count.of > 0).map(|((code, _), _)| *code).collect();
     // A rule without a call to judge has not passed.
     let skipped = |rule: &toolmark_check::Rule| {

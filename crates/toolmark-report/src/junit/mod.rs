@@ -10,8 +10,8 @@ use crate::{Options, Outcomes, Report, ReportError};
 use quick_xml::Writer;
 use quick_xml::escape::escape;
 use quick_xml::events::{BytesDecl, BytesEnd, BytesStart, BytesText, Event};
-use std::collections::BTreeMap;
 use std::io::{self, Write};
+use toolmark_base::SortedMap;
 use toolmark_outcome::Printable;
 
 /// A test suite.
@@ -86,7 +86,7 @@ fn write_head<W: Write>(
 #[derive(Default)]
 struct Counts {
     tests: usize,
-    troubles: BTreeMap<&'static str, usize>,
+    troubles: SortedMap<&'static str, usize>,
 }
 
 impl Counts {

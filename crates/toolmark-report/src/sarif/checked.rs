@@ -8,7 +8,8 @@ use crate::shown;
 use serde::ser::{Error, SerializeMap, SerializeSeq};
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
+use toolmark_base::SortedMap;
 use toolmark_check::{Rule, fingerprint, rule_by_code};
 use toolmark_outcome::{Confidence, Severity, Verdict, printable};
 
@@ -21,7 +22,7 @@ pub(super) struct Log<'r> {
     /// The run without its results.
     frame: Value,
     /// Indices of the rules in the list of rules.
-    indices: BTreeMap<&'static str, usize>,
+    indices: SortedMap<&'static str, usize>,
     directory: Option<&'r str>,
 }
 
@@ -29,7 +30,7 @@ impl<'r> Log<'r> {
     /// Creates the run. File names are relative to the directory.
     pub(super) fn new(run: &'r CheckRun, options: &Options, directory: Option<&'r str>) -> Self {
         let mut rules: Vec<Value> = Vec::new();
-        let mut indices: BTreeMap<&'static str, usize> = BTreeMap::new();
+        let mut indices: SortedMap<&'static str, usize> = SortedMap::new();
         let gate = run.gates.iter().any(is_missed).then_some(GATE);
         for code in run.groups().iter().map(|group| group.code).chain(gate) {
             indices.entry(code).or_insert_with(|| {
@@ -197,14 +198,14 @@ fn level(severity: Severity) -> &'static str {
 mod tests {
     use super::*;
     use crate::checked::tests::report;
-    use std::collections::BTreeSet;
+    use toolmark_base::SortedSet;
 
     #[test]
     fn has_the_structure_of_sarif() {
         let log: Value = serde_json::from_str(&report("sarif")).unwrap();
         let run = &log["runs"][0];
         let rules = run["tool"]["driver"]["rules"].as_array().unwrap();
-        let mut prints = BTreeSet::new();
+        let mut prints = SortedSet::new();
         let results = run["results"].as_array().unwrap();
         for result in results {
             let index = usize::try_from(result["ruleIndex"].as_u64().unwrap()).unwrap();

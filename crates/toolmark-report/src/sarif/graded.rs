@@ -139,7 +139,7 @@ fn in_spec(place: &SpecPlace) -> Value {
 mod tests {
     use super::*;
     use crate::testing;
-    use std::collections::BTreeSet;
+    use toolmark_base::SortedSet;
 
     fn log() -> Value {
         serde_json::from_str(&testing::report("sarif")).unwrap()
@@ -152,10 +152,10 @@ mod tests {
         assert_eq!(log["version"], "2.1.0");
         let run = &log["runs"][0];
         let rules = run["tool"]["driver"]["rules"].as_array().unwrap();
-        let ids: BTreeSet<&str> = rules.iter().map(|r| r["id"].as_str().unwrap()).collect();
+        let ids: SortedSet<&str> = rules.iter().map(|r| r["id"].as_str().unwrap()).collect();
         assert_eq!(ids.len(), rules.len(), "ids of rules are unique");
         let results = run["results"].as_array().unwrap();
-        let mut prints = BTreeSet::new();
+        let mut prints = SortedSet::new();
         for result in results {
             let index = usize::try_from(result["ruleIndex"].as_u64().unwrap()).unwrap();
             assert_eq!(rules[index]["id"], result["ruleId"]);

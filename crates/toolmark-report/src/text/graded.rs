@@ -271,7 +271,7 @@ impl Page<'_> {
     fn grader_evidence(&mut self, grader: &GraderResult, indent: usize) {
         let verbose = self.is(Verbosity::Verbose);
         let rows = grader.outcome.explanation.iter().flat_map(|e| &e.rows);
-        let aligned: std::collections::BTreeSet<usize> =
+        let aligned: toolmark_base::SortedSet<usize> =
             rows.filter_map(|row| Some(row.call.as_ref()?.index)).collect();
         let fresh: Vec<_> = grader
             .outcome

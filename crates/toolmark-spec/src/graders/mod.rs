@@ -44,7 +44,7 @@ pub fn grader_by_id(id: &str) -> Option<&'static GraderInfo> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::BTreeSet;
+    use toolmark_base::SortedSet;
 
     /// First words of summaries.
     const VERBS: [&str; 8] =
@@ -52,7 +52,7 @@ mod tests {
 
     #[test]
     fn words_are_unique_and_everything_is_documented() {
-        let mut words = BTreeSet::new();
+        let mut words = SortedSet::new();
         for info in GRADERS {
             for word in std::iter::once(&info.id).chain(info.aliases) {
                 assert!(words.insert(*word), "two graders are called {word}");

@@ -1,7 +1,7 @@
 //! Groups runs that belong together: those with the same prompt.
 
 use crate::mine::{By, Observed};
-use std::collections::{BTreeMap, BTreeSet};
+use toolmark_base::{SortedMap, SortedSet};
 use toolmark_grade::folded;
 use toolmark_outcome::View;
 use toolmark_redact::Redactor;
@@ -53,7 +53,7 @@ pub(crate) fn groups(observed: &[Observed], by: By, redactor: Redactor) -> Group
         .collect();
     let unrecorded = observed.len() - usable.len();
     let keys = keys(observed, &usable);
-    let mut members: BTreeMap<&Key, Vec<usize>> = BTreeMap::new();
+    let mut members: SortedMap<&Key, Vec<usize>> = SortedMap::new();
     // In the order in which their first runs come.
     let mut order: Vec<&Key> = Vec::new();
     for (key, at) in keys.iter().zip(&usable) {
@@ -82,7 +82,7 @@ pub(crate) fn groups(observed: &[Observed], by: By, redactor: Redactor) -> Group
         return Groups { groups, unrecorded, alone: 0, failed };
     }
     let (mut groups, mut alone, mut failed) = (Vec::new(), 0, 0);
-    let mut ids = BTreeSet::new();
+    let mut ids = SortedSet::new();
     for key in order {
         let runs = members.remove(key).unwrap_or_default();
         let is_single = runs.len() == 1 && by == By::Auto && !is_given(observed, Some(&runs));
@@ -120,7 +120,7 @@ fn is_given(observed: &[Observed], runs: Option<&Vec<usize>>) -> bool {
 /// Returns the keys of the runs: the specified case, a name that several runs share, or the prompt.
 fn keys(observed: &[Observed], usable: &[usize]) -> Vec<Key> {
     let name = |at: usize| observed[at].run.name.as_ref().map(|name| name.get().into_owned());
-    let mut named: BTreeMap<String, usize> = BTreeMap::new();
+    let mut named: SortedMap<String, usize> = SortedMap::new();
     for at in usable {
         if let Some(name) = name(*at) {
             *named.entry(name).or_default() += 1;
@@ -154,7 +154,7 @@ fn prompt_of(observed: &[Observed], runs: &[usize], redactor: Redactor) -> Optio
 }
 
 /// Returns the ID of a case: its name, or the first words of its prompt.
-fn id_of(key: &Key, ids: &mut BTreeSet<String>, redactor: Redactor) -> String {
+fn id_of(key: &Key, ids: &mut SortedSet<String>, redactor: Redactor) -> String {
     let named = match key {
         Key::Case(name) => name.clone(),
         Key::Prompt(prompt) => {

@@ -5,7 +5,7 @@ use crate::mine::panel::Panel;
 use crate::mine::propose::Evidence;
 use crate::mine::sample::Sample;
 use crate::mine::settle::{Doubt, Judged, settle};
-use std::collections::{BTreeMap, BTreeSet};
+use toolmark_base::{SortedMap, SortedSet};
 use toolmark_outcome::Verdict;
 
 /// Minimum share of held-out runs on which expectations about one slot must hold; others become
@@ -49,11 +49,11 @@ pub struct HeldOut {
     /// Failing runs that fail something mined from the other runs.
     pub rejected: Share,
     /// Single expectations, by kind.
-    pub families: BTreeMap<Family, Share>,
-    slots: BTreeMap<String, Share>,
+    pub families: SortedMap<Family, Share>,
+    slots: SortedMap<String, Share>,
     /// Kinds of expectations that each run did not meet: first for the passing runs, then for
     /// the failing ones.
-    unmet: (Vec<BTreeSet<Family>>, Vec<BTreeSet<Family>>),
+    unmet: (Vec<SortedSet<Family>>, Vec<SortedSet<Family>>),
 }
 
 impl HeldOut {
@@ -99,7 +99,7 @@ impl HeldOut {
         let panel = Panel::new(&items.iter().collect::<Vec<_>>());
         for sample in passing {
             let verdicts = panel.ask(sample.run);
-            let mut unmet = BTreeSet::new();
+            let mut unmet = SortedSet::new();
             for (at, (item, judged)) in items.iter().zip(judged).enumerate() {
                 if judged.is_dropped() || item.is_doubtful {
                     continue;

@@ -8,7 +8,7 @@ use crate::mine::sample::{Sample, tools_of};
 use crate::mine::settle::{Judged, drop_vacuous, settle};
 use crate::mine::write::{scalar, write_graders};
 use crate::mine::{Observed, Options};
-use std::collections::BTreeSet;
+use toolmark_base::SortedSet;
 
 /// Expectations mined from the runs of one case.
 #[derive(Debug)]
@@ -67,7 +67,7 @@ pub fn mine(observed: &[Observed], options: &Options) -> Mined {
     let of = |places: &[usize]| places.iter().map(|at| &samples[*at]).collect::<Vec<_>>();
     let mut cases = Vec::new();
     for (at, group) in groups.groups.iter().enumerate() {
-        let mut elsewhere = BTreeSet::new();
+        let mut elsewhere = SortedSet::new();
         for (_, other) in groups.groups.iter().enumerate().filter(|(other, _)| *other != at) {
             elsewhere.extend(tools_of(&of(&other.passing), options.redactor));
         }

@@ -8,7 +8,7 @@ use crate::mine::order::{Order, Repeats};
 use crate::mine::sample::{Sample, bare, is_writable, tools_of};
 use crate::mine::template::{Template, templates};
 use serde_json::{Value, json};
-use std::collections::{BTreeMap, BTreeSet};
+use toolmark_base::{SortedMap, SortedSet};
 use toolmark_redact::Redactor;
 
 /// Maximum number of call pairs whose order is written in addition to the sequence.
@@ -34,7 +34,7 @@ pub(crate) struct Evidence<'s, 't> {
     pub(crate) passing: Vec<&'s Sample<'t>>,
     pub(crate) failing: Vec<&'s Sample<'t>>,
     /// Tools called in runs of other cases.
-    pub(crate) elsewhere: &'s BTreeSet<String>,
+    pub(crate) elsewhere: &'s SortedSet<String>,
     pub(crate) redactor: Redactor,
     /// Whether arguments are expected; otherwise they are comments.
     pub(crate) uses_arguments: bool,
@@ -207,11 +207,11 @@ impl<'s, 't> Evidence<'s, 't> {
         if !is_known {
             return;
         }
-        let called: BTreeSet<String> =
+        let called: SortedSet<String> =
             self.passing.iter().flat_map(|run| run.tools()).map(bare).collect();
         let is_unused =
             |tool: &String| !called.contains(&bare(tool)) && is_writable(tool, self.redactor);
-        let mut origins: BTreeMap<String, Origin> = BTreeMap::new();
+        let mut origins: SortedMap<String, Origin> = SortedMap::new();
         for run in &self.passing {
             for tool in run.offered.iter().filter(|tool| is_unused(tool)) {
                 origins.insert(tool.clone(), Origin::Offered);
@@ -245,7 +245,7 @@ impl<'s, 't> Evidence<'s, 't> {
     }
 
     /// Returns the tools that a run calls or could have called.
-    pub(crate) fn known_tools(&self) -> BTreeSet<String> {
+    pub(crate) fn known_tools(&self) -> SortedSet<String> {
         let mut all = tools_of(&self.passing, self.redactor);
         all.extend(tools_of(&self.failing, self.redactor));
         all.extend(self.elsewhere.iter().cloned());
@@ -317,7 +317,7 @@ fn sequence(order: &Order, place: &impl Fn(usize) -> usize, items: &mut Vec<Item
             many => json!({ "any_order": many.iter().map(entry).collect::<Vec<_>>() }),
         })
         .collect();
-    let tools: BTreeSet<String> = layers
+    let tools: SortedSet<String> = layers
         .iter()
         .flatten()
         .filter_map(|at| items.get(*at))

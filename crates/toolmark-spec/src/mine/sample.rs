@@ -2,7 +2,7 @@
 
 use crate::mine::atom::{Atom, atoms_of};
 use crate::mine::generalize::Places;
-use std::collections::BTreeSet;
+use toolmark_base::SortedSet;
 use toolmark_match::call_match::{Agents, CallTable, Parallel};
 use toolmark_outcome::View;
 use toolmark_redact::Redactor;
@@ -15,7 +15,7 @@ pub(crate) struct Sample<'t> {
     pub(crate) calls: Vec<SampleCall>,
     pub(crate) recorded: Recorded,
     /// Tools that were available to the run, if recorded.
-    pub(crate) offered: BTreeSet<String>,
+    pub(crate) offered: SortedSet<String>,
 }
 
 /// A call of a run.
@@ -26,7 +26,7 @@ pub(crate) struct SampleCall {
     /// Whether the call counts as done.
     pub(crate) is_done: bool,
     /// Conditions that its arguments meet.
-    pub(crate) atoms: BTreeSet<Atom>,
+    pub(crate) atoms: SortedSet<Atom>,
 }
 
 impl<'t> Sample<'t> {
@@ -84,7 +84,7 @@ pub(crate) fn bare(tool: &str) -> String {
 
 /// Returns the tools that these runs call, each once. Tools without a name are skipped, and
 /// so are tools whose name contains a secret.
-pub(crate) fn tools_of(samples: &[&Sample<'_>], redactor: Redactor) -> BTreeSet<String> {
+pub(crate) fn tools_of(samples: &[&Sample<'_>], redactor: Redactor) -> SortedSet<String> {
     let all = samples.iter().flat_map(|sample| sample.tools());
     all.filter(|tool| is_writable(tool, redactor)).map(str::to_owned).collect()
 }

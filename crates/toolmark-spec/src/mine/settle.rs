@@ -3,7 +3,7 @@
 use crate::mine::item::{Item, Part};
 use crate::mine::panel::Panel;
 use crate::mine::sample::Sample;
-use std::collections::{BTreeMap, BTreeSet};
+use toolmark_base::{SortedMap, SortedSet};
 use toolmark_grade::vacuity::{FindingKind, probe};
 use toolmark_outcome::{Environment, Verdict};
 
@@ -117,9 +117,9 @@ pub(crate) fn drop_vacuous(
     items: &[Item],
     judged: &mut [Judged],
     passing: &[&Sample<'_>],
-    tools: &BTreeSet<String>,
+    tools: &SortedSet<String>,
 ) {
-    let mut by_run: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    let mut by_run: SortedMap<usize, Vec<usize>> = SortedMap::new();
     for (at, item) in items.iter().enumerate().filter(|(at, _)| !judged[*at].is_dropped()) {
         let speaks = |sample: &&Sample<'_>| {
             // Where calls may be missing from the trace, a missing call fails nothing.

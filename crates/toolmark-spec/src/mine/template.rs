@@ -3,7 +3,7 @@
 use crate::mine::atom::{Atom, call_config, most_telling, rank};
 use crate::mine::sample::{Sample, SampleCall};
 use serde_json::Value;
-use std::collections::BTreeSet;
+use toolmark_base::SortedSet;
 
 /// Maximum number of different calls of one tool.
 const MAX_OF_TOOL: usize = 6;
@@ -49,9 +49,9 @@ impl Template {
 /// only the tool if no argument is the same each time. Each template matches a separate call in
 /// every run.
 pub(crate) fn templates(tool: &str, samples: &[&Sample<'_>]) -> Vec<Template> {
-    let mut sets: Option<Vec<BTreeSet<&Atom>>> = None;
+    let mut sets: Option<Vec<SortedSet<&Atom>>> = None;
     for sample in samples {
-        let of_run: BTreeSet<BTreeSet<&Atom>> =
+        let of_run: SortedSet<SortedSet<&Atom>> =
             sample.done(tool).map(|call| call.atoms.iter().collect()).collect();
         sets = Some(match sets {
             None => maximal(of_run),
@@ -84,12 +84,12 @@ pub(crate) fn templates(tool: &str, samples: &[&Sample<'_>]) -> Vec<Template> {
 }
 
 /// Returns the sets that are not subsets of others; the largest ones if there are too many.
-fn maximal<'a>(sets: impl IntoIterator<Item = BTreeSet<&'a Atom>>) -> Vec<BTreeSet<&'a Atom>> {
-    let distinct: BTreeSet<BTreeSet<&Atom>> = sets.into_iter().collect();
-    let mut sorted: Vec<BTreeSet<&Atom>> = distinct.into_iter().collect();
+fn maximal<'a>(sets: impl IntoIterator<Item = SortedSet<&'a Atom>>) -> Vec<SortedSet<&'a Atom>> {
+    let distinct: SortedSet<SortedSet<&Atom>> = sets.into_iter().collect();
+    let mut sorted: Vec<SortedSet<&Atom>> = distinct.into_iter().collect();
     // Stable: sets of one size stay in their order.
     sorted.sort_by_key(|set| usize::MAX - set.len());
-    let mut kept: Vec<BTreeSet<&Atom>> = Vec::new();
+    let mut kept: Vec<SortedSet<&Atom>> = Vec::new();
     for set in sorted {
         if kept.len() == MAX_SETS {
             break;

@@ -4,7 +4,7 @@ use crate::mine::item::{Family, Item, Part};
 use crate::mine::mined::MinedCase;
 use crate::mine::settle::{Doubt, State};
 use serde_json::Value;
-use std::collections::BTreeSet;
+use toolmark_base::SortedSet;
 use toolmark_redact::is_obeyed;
 
 /// Writes the graders of a case, indented by `indent` spaces.
@@ -97,14 +97,14 @@ impl Writer<'_, '_> {
 
     /// Returns the counts that need an expectation of their own: every entry of `calls` claims
     /// separate calls, and these counts cover calls that other entries claim.
-    fn separate_counts(&self) -> BTreeSet<usize> {
+    fn separate_counts(&self) -> SortedSet<usize> {
         let items = &self.case.items;
         let is_line = |at: usize| {
             matches!(items[at].part, Part::Call(_))
                 && !self.case.judged[at].is_dropped()
                 && !self.is_in_sequence(at)
         };
-        let lines: BTreeSet<&String> =
+        let lines: SortedSet<&String> =
             (0..items.len()).filter(|at| is_line(*at)).flat_map(|at| &items[at].tools).collect();
         let is_apart = |at: &usize| match &items[*at].part {
             Part::Count { tool, .. } => lines.contains(tool),

@@ -6,7 +6,6 @@ use crate::exit::{Exit, Failure};
 use crate::grading::linting::{Findings, LintFormat};
 use crate::printer::Printer;
 use clap::Args;
-use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use toolmark_app::Stop;
@@ -19,6 +18,7 @@ use toolmark_app::judge;
 use toolmark_app::lint::{always_passing, unseen_tools};
 use toolmark_app::pool::Emit;
 use toolmark_app::reading::{Next, Runs};
+use toolmark_base::SortedMap;
 use toolmark_grade::LoadOptions;
 use toolmark_grade::Plan;
 use toolmark_spec::load;
@@ -106,7 +106,7 @@ impl Lint {
         Ok(all)
     }
 
-    fn params(&self) -> Result<BTreeMap<String, String>, Failure> {
+    fn params(&self) -> Result<SortedMap<String, String>, Failure> {
         self.params
             .iter()
             .map(|text| match text.split_once('=') {

@@ -3,7 +3,7 @@
 use super::Expect;
 use super::reading::{Known, Mood, Reading};
 use super::verdict::PatternWords;
-use std::collections::BTreeSet;
+use toolmark_base::SortedSet;
 use toolmark_match::call_match::{Difference, Prefixes};
 use toolmark_match::engine::{Column, Extras, Grid, align, assign};
 use toolmark_outcome::View;
@@ -60,7 +60,7 @@ struct Writer<'w, 't, 'a, 'v> {
     in_order: Column,
     used: Column,
     /// Extra calls paired with an expectation that they nearly match.
-    paired: BTreeSet<usize>,
+    paired: SortedSet<usize>,
     elided: usize,
 }
 
@@ -92,7 +92,7 @@ impl Explained {
             places: Vec::with_capacity(most_rows),
             repair: Vec::new(),
             evidence: Vec::new(),
-            paired: BTreeSet::new(),
+            paired: SortedSet::new(),
             elided: 0,
         };
         writer.sequence();
@@ -259,7 +259,7 @@ impl Writer<'_, '_, '_, '_> {
         for (at, gap) in gaps.iter().enumerate() {
             let pattern = &self.expect.patterns[gap.pattern];
             let names = table.names().fitting(pattern.name(), Prefixes::MayBeLeftOut).yes;
-            let names: BTreeSet<u32> = names.into_iter().collect();
+            let names: SortedSet<u32> = names.into_iter().collect();
             for (n, &call) in candidates.iter().enumerate() {
                 let is_here = (gap.from..gap.to).contains(&call);
                 let is_paired = self.paired.contains(&call);
@@ -310,7 +310,7 @@ impl Writer<'_, '_, '_, '_> {
             all.extend(calls.iter().map(|call| (*call, why.clone())));
         }
         all.extend(reading.strays.iter().map(|call| (*call, "its tool is not allowed".into())));
-        for call in all.iter().map(|(call, _)| *call).collect::<BTreeSet<_>>() {
+        for call in all.iter().map(|(call, _)| *call).collect::<SortedSet<_>>() {
             self.repair.push(format!("remove {}", self.known.table.title(call)));
         }
         for calls in reading.sequences.iter().flatten() {
@@ -391,7 +391,7 @@ impl Writer<'_, '_, '_, '_> {
             }
         });
         // A call may be forbidden and extra at once.
-        let mut told = BTreeSet::new();
+        let mut told = SortedSet::new();
         self.repair.retain(|change| told.insert(change.clone()));
         if self.repair.len() > LISTED {
             let more = self.repair.len() - LISTED;

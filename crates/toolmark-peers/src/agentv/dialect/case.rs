@@ -4,8 +4,8 @@ use super::keys;
 use super::suite::{Suite, listed, share};
 use crate::agentv::graders::{Entry as GraderEntry, entries, judged, opposite};
 use serde_json::Value;
-use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use toolmark_base::{SortedMap, SortedSet};
 use toolmark_config::{Kind, Node, Problem};
 use toolmark_grade::{Case, Match, Planned};
 use toolmark_grade::{Entry, Loading};
@@ -192,8 +192,8 @@ fn words(content: &Node) -> Option<String> {
 }
 
 /// Returns the tags and categories of a test.
-fn tags(node: &Node) -> BTreeMap<String, Vec<String>> {
-    let mut tags = BTreeMap::new();
+fn tags(node: &Node) -> SortedMap<String, Vec<String>> {
+    let mut tags = SortedMap::new();
     for tag in node.get("tags").into_iter().flat_map(Node::items).filter_map(Node::as_str) {
         tags.insert(tag.to_owned(), Vec::new());
     }
@@ -222,7 +222,7 @@ struct Planning<'p, 'a> {
     loading: &'p mut Loading<'a>,
     contrast: Option<Profile>,
     graders: Vec<Planned>,
-    names: BTreeSet<String>,
+    names: SortedSet<String>,
     /// Whether a grader could not be built. The case is then not treated as one without graders.
     failed: bool,
 }
@@ -233,7 +233,7 @@ impl<'p, 'a> Planning<'p, 'a> {
             loading,
             contrast: Some(suite.era),
             graders: Vec::new(),
-            names: BTreeSet::new(),
+            names: SortedSet::new(),
             failed: false,
         }
     }

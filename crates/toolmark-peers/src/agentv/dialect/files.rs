@@ -3,9 +3,8 @@
 use super::case::case;
 use super::keys::CASES;
 use super::suite::Suite;
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use toolmark_base::ReadFileError;
+use toolmark_base::{ReadFileError, SortedMap};
 use toolmark_config::{Entry, Kind, Node, Problem, Span, quoted};
 use toolmark_config::{Source, json, parse};
 use toolmark_grade::Case;
@@ -253,7 +252,7 @@ impl Reading<'_, '_> {
 
     /// Reports duplicate case IDs, and returns the cases.
     fn unique(self, loading: &mut Loading<'_>) -> Vec<Case> {
-        let mut places: BTreeMap<&str, &SpecPlace> = BTreeMap::new();
+        let mut places: SortedMap<&str, &SpecPlace> = SortedMap::new();
         let mut problems = Vec::new();
         for case in &self.cases {
             let place = &case.place;

@@ -4,9 +4,9 @@ use super::composite::zero;
 use super::reading::{Lines, PROFILES, count};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value, json};
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use toolmark_base::SortedMap;
 use toolmark_config::{Kind, Node, Problem};
 use toolmark_grade::{Cost, Determinism, Grader, GraderInfo, Taxonomy, schema_of};
 use toolmark_match::Building;
@@ -272,7 +272,7 @@ pub(super) fn input(subject: &Subject<'_>, config: &Map<String, Value>) -> Value
     let run = view.trajectory();
     let messages = messages(view);
     let answer = view.output().ok().map(|output| output.into_owned());
-    let mut by_name: BTreeMap<String, u64> = BTreeMap::new();
+    let mut by_name: SortedMap<String, u64> = SortedMap::new();
     for seen in view.calls() {
         *by_name.entry(seen.call.name.full().into_owned()).or_default() += 1;
     }

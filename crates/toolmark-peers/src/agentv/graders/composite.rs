@@ -7,8 +7,8 @@ use super::reading::{PASSING, PROFILES, contrasted, is_agentv, number, word};
 use crate::{ALL, grader_by_id};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value, json};
-use std::collections::BTreeSet;
 use std::sync::Arc;
+use toolmark_base::SortedSet;
 use toolmark_config::{Kind, Node, Problem, did_you_mean, quoted};
 use toolmark_grade::{
     Determinism, Grader, GraderInfo, Taxonomy, ask, declared, schema_of, unknown_type,
@@ -188,7 +188,7 @@ impl Grader for Compared {
 
 fn members(building: &mut Building<'_>, list: &Node, weights: Option<&Node>) -> Vec<Member> {
     let profile = building.profile;
-    let mut names = BTreeSet::new();
+    let mut names = SortedSet::new();
     let mut members = Vec::new();
     for entry in entries(list, building.problems) {
         let word = &entry.type_word;

@@ -5,7 +5,7 @@ use super::value::{self, AssertionValue, keys, wrong};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde_json::Value;
-use std::collections::BTreeSet;
+use toolmark_base::SortedSet;
 use toolmark_config::{Kind, Node, Problem, Spanned, quoted};
 use toolmark_grade::{GraderInfo, Taxonomy, schema_of};
 use toolmark_outcome::Outcome;
@@ -131,7 +131,7 @@ fn uses(view: &View<'_>, done: bool) -> Vec<Use> {
         (place.file, place.byte)
     };
     let failed = view.calls().iter().filter(|seen| done && seen.call.status.is_error());
-    let failed: BTreeSet<_> = failed.map(|seen| place(&seen.call.at)).collect();
+    let failed: SortedSet<_> = failed.map(|seen| place(&seen.call.at)).collect();
     for seen in view.calls() {
         if done && seen.call.status.is_error() {
             continue;

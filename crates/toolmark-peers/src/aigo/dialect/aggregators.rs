@@ -4,8 +4,8 @@
 use super::scorers::Scorer;
 use super::task::Task;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
 use std::sync::Arc;
+use toolmark_base::SortedMap;
 use toolmark_config::{Node, Problem, did_you_mean, quoted};
 use toolmark_grade::{Aggregate, Loading};
 use toolmark_outcome::CaseResult;
@@ -109,7 +109,7 @@ impl Aggregate for Aggregator {
     }
 
     fn value(&self, results: &[CaseResult]) -> Result<Value, String> {
-        let mut samples: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
+        let mut samples: SortedMap<usize, Vec<f64>> = SortedMap::new();
         let mut left_out = 0;
         for result in results {
             let grader = result.graders.iter().find(|grader| grader.name == *self.scorer);

@@ -8,8 +8,8 @@
 use super::scorers::Scorer;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use toolmark_base::{SortedMap, SortedSet};
 use toolmark_config::{Node, Problem, did_you_mean, quoted, read as read_config};
 use toolmark_grade::Aggregate;
 use toolmark_grade::Loading;
@@ -117,7 +117,7 @@ pub(super) fn read(node: Option<&Node>, scorer: &str, loading: &mut Loading<'_>)
 /// Returns all metrics of a task. Metrics with the same name are distinguished by scorer.
 pub(super) fn aggregates(scorers: &[Scorer]) -> Vec<Arc<dyn Aggregate>> {
     let all: Vec<&Metric> = scorers.iter().flat_map(|scorer| &scorer.metrics).collect();
-    let mut taken = BTreeSet::new();
+    let mut taken = SortedSet::new();
     let mut aggregates: Vec<Arc<dyn Aggregate>> = Vec::with_capacity(all.len());
     for metric in &all {
         let is_shared = all.iter().filter(|other| other.name == metric.name).count() > 1;
@@ -291,7 +291,7 @@ impl How {
             }
             Self::Frequency(field) => {
                 let labels: Vec<String> = samples.iter().filter_map(|s| s.label(field)).collect();
-                let mut counts: BTreeMap<String, u64> = BTreeMap::new();
+                let mut counts: SortedMap<String, u64> = SortedMap::new();
                 for label in &labels {
                     *counts.entry(label.clone()).or_default() += 1;
                 }
@@ -347,7 +347,7 @@ impl How {
 
 /// Returns the accuracy, and precision, recall and F1 of every class and over classes.
 fn by_class(pairs: &[(String, String)]) -> Value {
-    let classes: BTreeSet<&String> = pairs.iter().flat_map(|(t, g)| [t, g]).collect();
+    let classes: SortedSet<&String> = pairs.iter().flat_map(|(t, g)| [t, g]).collect();
     let count = |which: &dyn Fn(&(String, String)) -> bool| {
         pairs.iter().filter(|pair| which(pair)).count() as f64
     };

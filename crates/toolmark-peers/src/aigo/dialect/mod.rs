@@ -23,10 +23,10 @@ mod tests;
 
 use scorers::Scorer;
 use serde_json::Value;
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use task::Task;
+use toolmark_base::SortedMap;
 use toolmark_config::Node;
 use toolmark_grade::Loading;
 use toolmark_grade::schema::Section;
@@ -150,7 +150,7 @@ fn case(
     task: &Task<'_>,
     place: SpecPlace,
 ) -> Case {
-    let tags: BTreeMap<String, Vec<String>> =
+    let tags: SortedMap<String, Vec<String>> =
         task.tags().into_iter().map(|tag| (tag, Vec::new())).collect();
     Case {
         id,

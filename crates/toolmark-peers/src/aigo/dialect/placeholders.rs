@@ -4,15 +4,15 @@
 //! scalar that is only a placeholder takes the value with its type; inside a
 //! text the value is inserted as text.
 
-use std::collections::{BTreeMap, BTreeSet};
+use toolmark_base::{SortedMap, SortedSet};
 use toolmark_config::{Kind, Node, Span};
 use toolmark_grade::Loading;
 
 /// Returns the tree with all placeholders filled that have a value. The others
 /// are kept.
 pub(super) fn fill(root: &Node, loading: &Loading<'_>) -> Node {
-    let mut values: BTreeMap<String, Node> = BTreeMap::new();
-    let mut texts: BTreeSet<&str> = BTreeSet::new();
+    let mut values: SortedMap<String, Node> = SortedMap::new();
+    let mut texts: SortedSet<&str> = SortedSet::new();
     for entry in root.get("config").into_iter().flat_map(|config| config.entries()) {
         values.insert(entry.key.to_string(), entry.value.clone());
     }
@@ -76,7 +76,7 @@ fn next(text: &str) -> Option<Found<'_>> {
     None
 }
 
-fn filled(node: &Node, values: &BTreeMap<String, Node>) -> Node {
+fn filled(node: &Node, values: &SortedMap<String, Node>) -> Node {
     let kind = match &node.kind {
         Kind::Text(text) => fill_text(text, values),
         Kind::List(items) => Kind::List(items.iter().map(|item| filled(item, values)).collect()),
@@ -92,7 +92,7 @@ fn filled(node: &Node, values: &BTreeMap<String, Node>) -> Node {
     Node::new(kind, node.span)
 }
 
-fn fill_text(text: &str, values: &BTreeMap<String, Node>) -> Kind {
+fn fill_text(text: &str, values: &SortedMap<String, Node>) -> Kind {
     let mut out = String::new();
     let mut rest = text;
     while let Some(found) = next(rest) {

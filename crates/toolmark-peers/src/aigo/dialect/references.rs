@@ -4,8 +4,8 @@
 //! Keys beside `$ref` override the referenced part. Problems of the part are
 //! shown at the reference.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use toolmark_base::SortedMap;
 use toolmark_config::{Kind, Node, Problem, Source, Span, parse, quoted};
 use toolmark_grade::Loading;
 
@@ -21,7 +21,7 @@ pub(super) fn resolve(root: &Node, loading: &mut Loading<'_>) -> Node {
         true => PathBuf::new(),
         false => loading.directory.to_owned(),
     };
-    let mut resolving = Resolving { files: BTreeMap::new(), left: MAX_REFERENCES, loading };
+    let mut resolving = Resolving { files: SortedMap::new(), left: MAX_REFERENCES, loading };
     resolving.node(root, &Home { root, directory: &directory }, MAX_DEPTH, None)
 }
 
@@ -32,7 +32,7 @@ struct Home<'h> {
 }
 
 struct Resolving<'l, 'a> {
-    files: BTreeMap<PathBuf, Option<Node>>,
+    files: SortedMap<PathBuf, Option<Node>>,
     left: usize,
     loading: &'l mut Loading<'a>,
 }

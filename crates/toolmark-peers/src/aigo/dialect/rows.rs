@@ -2,7 +2,7 @@
 
 use super::task::Task;
 use serde_json::Value;
-use std::collections::BTreeSet;
+use toolmark_base::SortedSet;
 use toolmark_config::{Node, Problem};
 use toolmark_dataset::Row;
 use toolmark_dataset::template::{Template, is_template};
@@ -31,7 +31,7 @@ pub(super) struct Named {
 pub(super) fn named(rows: &[Row], task: &Task<'_>, loading: &mut Loading<'_>) -> Vec<Named> {
     let asked = solver_prompt(task.solver());
     let trace_column = task.solver().and_then(|solver| solver.get("trace_column")?.as_str());
-    let mut seen = BTreeSet::new();
+    let mut seen = SortedSet::new();
     let mut repeated = 0;
     let mut all = Vec::with_capacity(rows.len());
     for (n, row) in rows.iter().enumerate() {

@@ -6,7 +6,7 @@ use super::placeholders::unfilled_in;
 use super::task::Task;
 use crate::GRADERS;
 use serde_json::Value;
-use std::collections::BTreeSet;
+use toolmark_base::SortedSet;
 use toolmark_config::{Kind, Node, Problem, Span, Spanned, did_you_mean, quoted};
 use toolmark_dataset::Row;
 use toolmark_dataset::template::{Template, TemplateError, is_template};
@@ -81,7 +81,7 @@ pub(super) fn own() -> impl Iterator<Item = &'static GraderInfo> {
 
 /// Reads the scorers of a task. Problems are reported.
 pub(super) fn read(task: &Task<'_>, loading: &mut Loading<'_>) -> Vec<Scorer> {
-    let mut names = BTreeSet::new();
+    let mut names = SortedSet::new();
     let mut scorers = Vec::new();
     for node in task.scorers {
         if let Some(mut scorer) = read_one(node, loading) {

@@ -4,7 +4,7 @@
 use super::function_call_coverage::Reading;
 use super::required::Required;
 use serde_json::Value;
-use std::collections::BTreeMap;
+use toolmark_base::SortedMap;
 use toolmark_outcome::Outcome;
 use toolmark_outcome::View;
 use toolmark_outcome::{Evidence, Role, excerpt};
@@ -203,7 +203,7 @@ fn pair_with_near_misses(
     view: &View<'_>,
     taken: &mut [bool],
 ) {
-    let mut near: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+    let mut near: SortedMap<String, Vec<usize>> = SortedMap::new();
     for (call, seen) in view.calls().iter().enumerate().rev() {
         if !taken[call] {
             near.entry(seen.call.name.full().into_owned()).or_default().push(call);

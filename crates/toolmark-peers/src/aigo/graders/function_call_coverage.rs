@@ -8,8 +8,8 @@ use super::required::{Required, WrittenCalls, required};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
-use std::collections::BTreeMap;
 use std::sync::Arc;
+use toolmark_base::SortedMap;
 use toolmark_config::Node;
 use toolmark_grade::{Grader, GraderInfo, Taxonomy, schema_of};
 use toolmark_match::Mention;
@@ -195,7 +195,7 @@ impl Coverage {
     /// Returns grids of the calls that meet, and that may meet, each requirement.
     fn grids(&self, view: &View<'_>) -> (Grid, Grid) {
         let (calls, items) = (view.calls(), &self.required);
-        let mut by_name: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        let mut by_name: SortedMap<&str, Vec<usize>> = SortedMap::new();
         for (item, required) in items.iter().enumerate() {
             by_name.entry(&required.name).or_default().push(item);
         }

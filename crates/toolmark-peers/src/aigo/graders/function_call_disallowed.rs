@@ -3,8 +3,8 @@
 use super::required::names;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use std::collections::BTreeSet;
 use std::sync::Arc;
+use toolmark_base::SortedSet;
 use toolmark_config::Node;
 use toolmark_grade::{Grader, GraderInfo, Taxonomy, schema_of};
 use toolmark_outcome::Outcome;
@@ -67,7 +67,7 @@ config:
 };
 
 struct Disallowed {
-    names: BTreeSet<String>,
+    names: SortedSet<String>,
 }
 
 impl Grader for Disallowed {
@@ -83,7 +83,7 @@ impl Grader for Disallowed {
             [] => "no disallowed function was called".to_owned(),
             [one] => format!("the disallowed function {} was called", one.call.name.full()),
             many => {
-                let names: BTreeSet<_> = many.iter().map(|seen| seen.call.name.full()).collect();
+                let names: SortedSet<_> = many.iter().map(|seen| seen.call.name.full()).collect();
                 let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
                 format!(
                     "disallowed functions were called {} times: {}",

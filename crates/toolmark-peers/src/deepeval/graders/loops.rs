@@ -3,7 +3,7 @@
 use super::similarity::ratio;
 use crate::scores::python::{sorted_dumps, text};
 use serde_json::Value;
-use std::collections::{BTreeMap, BTreeSet};
+use toolmark_base::{SortedMap, SortedSet};
 use toolmark_outcome::View;
 use toolmark_trace::{Call, Payload, Trajectory};
 
@@ -104,7 +104,7 @@ fn args(call: &Call) -> Value {
 
 /// Scores equal calls anywhere in the run, however far apart.
 fn repetition(threshold: usize, view: &View<'_>) -> f64 {
-    let mut counts: BTreeMap<(String, Vec<String>), usize> = BTreeMap::new();
+    let mut counts: SortedMap<(String, Vec<String>), usize> = SortedMap::new();
     for seen in view.calls() {
         let args = match args(seen.call) {
             Value::Object(fields) => {
@@ -151,7 +151,7 @@ fn stagnation(threshold: f64, view: &View<'_>) -> Option<f64> {
 
 /// Returns the similarity of two texts by their common pairs of neighbouring words.
 fn jaccard(a: &[String], b: &[String]) -> f64 {
-    let pairs = |words: &[String]| -> BTreeSet<(String, String)> {
+    let pairs = |words: &[String]| -> SortedSet<(String, String)> {
         words.windows(2).map(|pair| (pair[0].clone(), pair[1].clone())).collect()
     };
     let (a, b) = (pairs(a), pairs(b));

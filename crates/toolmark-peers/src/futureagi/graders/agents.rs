@@ -4,7 +4,7 @@
 use crate::scores::python::{dumps, rounded, same, sorted_dumps, text};
 use crate::scores::suite::input::{Input, Step};
 use serde_json::Value;
-use std::collections::BTreeSet;
+use toolmark_base::SortedSet;
 use toolmark_pattern::{Pattern, PatternError};
 
 /// Words that are ignored in goals.
@@ -51,7 +51,7 @@ const DANGERS: &[&str] = &[
     r"secret\s*[:=]",
 ];
 
-fn keywords(words: &str) -> BTreeSet<String> {
+fn keywords(words: &str) -> SortedSet<String> {
     let lower = words.to_lowercase();
     let all = lower.split(|c: char| !(c.is_alphanumeric() || c == '_'));
     all.filter(|word| !word.is_empty() && !STOP_WORDS.contains(word)).map(str::to_owned).collect()
@@ -147,7 +147,7 @@ pub(crate) fn step_efficiency(input: &Input, [steps, repeats, failures]: [f64; 3
         .or(input.task.max_steps.filter(|n| *n > 0))
         .unwrap_or(10);
     let ratio = share(baseline, total).min(1.0);
-    let mut seen = BTreeSet::new();
+    let mut seen = SortedSet::new();
     let repeated = input
         .calls()
         .filter(|call| !seen.insert(format!("{}:{}", call.name, sorted_dumps(&call.arguments))))
@@ -159,11 +159,11 @@ pub(crate) fn step_efficiency(input: &Input, [steps, repeats, failures]: [f64; 3
 }
 
 pub(crate) fn tool_selection(input: &Input) -> f64 {
-    let used: BTreeSet<&str> = input.calls().map(|call| call.name.as_str()).collect();
+    let used: SortedSet<&str> = input.calls().map(|call| call.name.as_str()).collect();
     if used.is_empty() {
         return 1.0;
     }
-    let set = |tools: &Option<Vec<String>>| -> Option<BTreeSet<String>> {
+    let set = |tools: &Option<Vec<String>>| -> Option<SortedSet<String>> {
         let tools = tools.as_ref().filter(|tools| !tools.is_empty())?;
         Some(tools.iter().cloned().collect())
     };

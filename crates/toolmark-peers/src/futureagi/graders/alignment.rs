@@ -7,7 +7,7 @@ use super::material::Material;
 use super::settings::Settings;
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use toolmark_base::SortedMap;
 use toolmark_match::engine::{Grid, TooLarge, align};
 use toolmark_outcome::{Cause, Outcome, Part, Verdict};
 use toolmark_outcome::{Evidence, Role, excerpt};
@@ -101,8 +101,8 @@ impl<'a> Sides<'a> {
     }
 
     /// Groups the calls by tool.
-    pub(super) fn groups(&self) -> BTreeMap<u32, Group> {
-        let mut groups: BTreeMap<u32, Group> = BTreeMap::new();
+    pub(super) fn groups(&self) -> SortedMap<u32, Group> {
+        let mut groups: SortedMap<u32, Group> = SortedMap::new();
         for (index, gold) in self.gold.iter().enumerate() {
             groups.entry(gold.key.name).or_default().gold.push(index);
         }
@@ -300,7 +300,7 @@ fn reason(
 
 /// Adds the number of expected, actual and matched calls per tool.
 fn per_tool(sides: &Sides<'_>, pairs: &[Option<Pair>], outcome: &mut Outcome) {
-    let mut tools: BTreeMap<&str, [usize; 3]> = BTreeMap::new();
+    let mut tools: SortedMap<&str, [usize; 3]> = SortedMap::new();
     for (gold, pair) in sides.gold.iter().zip(pairs) {
         let counts = tools.entry(&gold.call.name).or_default();
         counts[0] += 1;

@@ -3,7 +3,7 @@
 
 use super::schema_cost::Cost;
 use serde_json::Value;
-use std::collections::{BTreeMap, BTreeSet};
+use toolmark_base::{SortedMap, SortedSet};
 use toolmark_schema::{MismatchKind, Patterns, Validator};
 
 /// Maximum number of errors that are distinguished.
@@ -81,7 +81,7 @@ impl Checker {
             return Ok(faults.checks(&self.declared));
         };
         let mut faults = Faults::default();
-        let mut undeclared: BTreeSet<String> = BTreeSet::new();
+        let mut undeclared: SortedSet<String> = SortedSet::new();
         for mismatch in self.validator.mismatches(args, MAX_ERRORS) {
             match mismatch.kind {
                 MismatchKind::TooManySteps => {
@@ -110,7 +110,7 @@ impl Checker {
         }
         if self.is_closed {
             let names = given.keys();
-            let declared: BTreeSet<&str> = self.declared.iter().map(String::as_str).collect();
+            let declared: SortedSet<&str> = self.declared.iter().map(String::as_str).collect();
             undeclared.extend(names.filter(|name| !declared.contains(name.as_str())).cloned());
         }
         if !ignore_extra {
@@ -133,7 +133,7 @@ impl Checker {
 /// First error of each parameter.
 #[derive(Default)]
 struct Faults {
-    parameters: BTreeMap<String, String>,
+    parameters: SortedMap<String, String>,
     whole: Option<String>,
 }
 

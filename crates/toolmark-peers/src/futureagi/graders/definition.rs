@@ -4,8 +4,8 @@
 
 use super::checks::Checker;
 use serde_json::{Map, Value, json};
-use std::collections::BTreeMap;
 use std::sync::OnceLock;
+use toolmark_base::SortedMap;
 use toolmark_outcome::Cause;
 
 /// The reason why a definition cannot be used for validation.
@@ -24,7 +24,7 @@ impl Unusable {
 /// Available functions, by name; of two with the same name, the first.
 #[derive(Debug, Default)]
 pub(super) struct Definitions {
-    functions: BTreeMap<String, Definition>,
+    functions: SortedMap<String, Definition>,
 }
 
 /// One function.

@@ -7,7 +7,7 @@
 use crate::scores::python::{same, text};
 use crate::scores::system::{Answer, Answered, Mode, ModeInput, System};
 use serde_json::{Map, Value};
-use std::collections::BTreeSet;
+use toolmark_base::SortedSet;
 use toolmark_outcome::Profile;
 
 pub(crate) static SYSTEM: System = System {
@@ -93,7 +93,7 @@ fn strict(asked: &ModeInput<'_>) -> Answered {
     Ok(Answer::of(if longer == 0 { 1.0 } else { common as f64 / longer as f64 }))
 }
 
-type Names<'n> = BTreeSet<&'n str>;
+type Names<'n> = SortedSet<&'n str>;
 
 /// Returns the common names as a share of a number of names, without repetitions.
 fn sets(asked: &ModeInput<'_>, whole: fn(&Names<'_>, &Names<'_>) -> usize) -> Answered {

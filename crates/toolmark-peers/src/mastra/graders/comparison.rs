@@ -5,7 +5,7 @@ use crate::scores::calls::{Expected, Made};
 use crate::scores::matching::{by_position, greedy, paired, share};
 use crate::scores::system::{Answer, Answered, Mode, ModeInput, System};
 use serde_json::Value;
-use std::collections::{BTreeMap, BTreeSet};
+use toolmark_base::{SortedMap, SortedSet};
 use toolmark_outcome::Profile;
 
 pub(crate) static SYSTEM: System = System {
@@ -37,7 +37,7 @@ fn matches(expected: &Expected, made: &Made<'_>) -> bool {
         && same(expected.output.as_ref(), made.output.as_ref())
 }
 
-fn names<'a>(asked: &'a ModeInput<'_>) -> BTreeSet<&'a str> {
+fn names<'a>(asked: &'a ModeInput<'_>) -> SortedSet<&'a str> {
     asked.expected.iter().map(|call| call.name.as_str()).collect()
 }
 
@@ -58,7 +58,7 @@ fn answer(
         .map(|(call, _)| call.name.as_str())
         .collect();
     let missing = Value::from(missing);
-    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut counts: SortedMap<&str, usize> = SortedMap::new();
     for made in asked.made {
         *counts.entry(&made.name).or_default() += 1;
     }

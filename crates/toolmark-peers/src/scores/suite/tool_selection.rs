@@ -6,7 +6,7 @@ use super::task_completion::PROFILES;
 use crate::futureagi::graders::agents;
 use crate::reading::Question;
 use crate::scores::question::build;
-use std::collections::BTreeSet;
+use toolmark_base::SortedSet;
 use toolmark_grade::{GraderInfo, Taxonomy, schema_of};
 use toolmark_outcome::{Cause, Evidence, Outcome, Part, Profile, Role, Subject, Verdict, View};
 
@@ -55,7 +55,7 @@ impl Question for ToolSelection {
 /// Grades the choice of tools from the trace.
 pub(super) fn ours(input: &Input, view: &View<'_>) -> Outcome {
     let required = input.task.required_tools.as_deref().unwrap_or_default();
-    let available: Option<BTreeSet<&str>> =
+    let available: Option<SortedSet<&str>> =
         input.available_tools.as_ref().map(|tools| tools.iter().map(String::as_str).collect());
     if required.is_empty() && available.is_none() {
         let why = "nothing says which tools are required or available";

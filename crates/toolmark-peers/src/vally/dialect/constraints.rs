@@ -3,7 +3,7 @@
 use super::graders::RequestedGrader;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use std::collections::BTreeMap;
+use toolmark_base::SortedMap;
 use toolmark_config::{Entry, Kind, Node, Problem, Spanned, quoted, read};
 use toolmark_grade::Loading;
 use toolmark_match::units::Duration;
@@ -131,7 +131,7 @@ fn overlap(
     loading: &mut Loading<'_>,
 ) {
     let (Some(expected), Some(rejected)) = (expected, rejected) else { return };
-    let wanted: BTreeMap<&str, &Spanned<String>> =
+    let wanted: SortedMap<&str, &Spanned<String>> =
         expected.value.iter().map(|yes| (yes.value.as_str(), yes)).collect();
     for no in &rejected.value {
         let both = match no.value.as_str() {

@@ -1,7 +1,7 @@
 //! Entries of `graders:`.
 
 use serde::Deserialize;
-use std::collections::{BTreeMap, BTreeSet};
+use toolmark_base::{SortedMap, SortedSet};
 use toolmark_config::{Kind, Node, Problem, Span, Spanned, quoted, read};
 use toolmark_grade::Planned;
 use toolmark_grade::{Entry, Loading};
@@ -45,7 +45,7 @@ pub(super) struct RequestedGrader {
 
 /// Names of the graders of all stimuli.
 #[derive(Default)]
-pub(super) struct Names(BTreeMap<String, Span>);
+pub(super) struct Names(SortedMap<String, Span>);
 
 /// Reads the graders of a list.
 pub(super) fn entries(list: &Node, loading: &mut Loading<'_>) -> Vec<RequestedGrader> {
@@ -124,8 +124,8 @@ pub(super) fn build(asked: &RequestedGrader, loading: &mut Loading<'_>) -> Optio
 /// Makes the grader names of one case unique: a second `completed` becomes
 /// `completed-2`.
 pub(super) fn tell_apart(graders: &mut [Planned]) {
-    let mut taken: BTreeSet<String> = BTreeSet::new();
-    let mut last: BTreeMap<String, u32> = BTreeMap::new();
+    let mut taken: SortedSet<String> = SortedSet::new();
+    let mut last: SortedMap<String, u32> = SortedMap::new();
     for grader in graders {
         if taken.insert(grader.name.clone()) {
             continue;
@@ -156,8 +156,8 @@ impl Names {
         &self,
         asked: &[RequestedGrader],
         loading: &mut Loading<'_>,
-    ) -> BTreeMap<String, Span> {
-        let mut own: BTreeMap<String, Span> = BTreeMap::new();
+    ) -> SortedMap<String, Span> {
+        let mut own: SortedMap<String, Span> = SortedMap::new();
         for name in asked.iter().filter(|a| !a.implied).filter_map(|a| a.name.as_ref()) {
             if let Some(first) = self.0.get(&name.value).or_else(|| own.get(&name.value)) {
                 let message = format!("two graders have the name {}", quoted(&name.value));

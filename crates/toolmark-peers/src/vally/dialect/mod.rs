@@ -14,9 +14,9 @@ use graders::Names;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use stimulus::{Gathered, Shared};
+use toolmark_base::SortedMap;
 use toolmark_config::{Node, Problem, Span, Spanned, did_you_mean, quoted, read};
 use toolmark_grade::Loading;
 use toolmark_grade::schema::Section;
@@ -261,7 +261,7 @@ fn defaults(root: &Node, loading: &mut Loading<'_>) -> (Option<u32>, UsualJudge)
 
 /// Checks that names of stimuli are unique, so that runs can be distinguished.
 fn check_names(root: &Node, loading: &mut Loading<'_>) {
-    let mut seen: BTreeMap<&str, Span> = BTreeMap::new();
+    let mut seen: SortedMap<&str, Span> = SortedMap::new();
     let stimuli = root.get("stimuli").map(Node::items).into_iter().flatten();
     for name in stimuli.filter_map(|stimulus| stimulus.get("name")) {
         let Some(text) = name.as_str() else { continue };

@@ -4,7 +4,7 @@ use super::graders::RequestedGrader;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use toolmark_base::{SortedMap, SortedSet};
 use toolmark_config::{Node, Problem, Span, Spanned, did_you_mean, quoted, read};
 use toolmark_grade::Loading;
 use toolmark_match::units::Duration;
@@ -52,11 +52,11 @@ impl JsonSchema for WeightMap {
 /// Weights of graders, with a record of those that were used.
 #[derive(Default)]
 pub(super) struct Weights {
-    entries: BTreeMap<String, Weight>,
+    entries: SortedMap<String, Weight>,
     /// Types and names of graders that were looked up, for suggestions.
-    met: BTreeSet<String>,
+    met: SortedSet<String>,
     /// Graders without a weight, each reported once.
-    unweighted: BTreeSet<String>,
+    unweighted: SortedSet<String>,
     given: bool,
 }
 
@@ -152,8 +152,8 @@ impl Weights {
 
     /// Reports graders of one stimulus that share a weight by their type.
     pub(super) fn check_shared(&self, asked: &[&RequestedGrader], loading: &mut Loading<'_>) {
-        let mut first: BTreeMap<&str, Span> = BTreeMap::new();
-        let mut told = BTreeSet::new();
+        let mut first: SortedMap<&str, Span> = SortedMap::new();
+        let mut told = SortedSet::new();
         for asked in asked {
             let has = |key: &str| self.entries.contains_key(key);
             let kind = asked.type_word.value.as_str();

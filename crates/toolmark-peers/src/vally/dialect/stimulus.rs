@@ -7,8 +7,8 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde::de::{Deserializer, Error};
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::sync::Arc;
+use toolmark_base::SortedMap;
 use toolmark_config::{Node, Problem, Spanned, read};
 use toolmark_grade::Loading;
 use toolmark_grade::{Case, Match, Planned};
@@ -172,7 +172,7 @@ pub(super) struct Shared {
     pub(super) trials: Option<u32>,
     /// Environment of every stimulus.
     pub(super) root_environment: Option<Node>,
-    pub(super) tags: BTreeMap<String, Vec<String>>,
+    pub(super) tags: SortedMap<String, Vec<String>>,
     /// Graders that apply to every stimulus, and the built graders.
     pub(super) asked: Vec<RequestedGrader>,
     pub(super) graders: Vec<Option<Planned>>,
@@ -320,8 +320,8 @@ fn own_runs(config: Option<&Node>, loading: &mut Loading<'_>) -> Option<u32> {
 }
 
 /// Reads tags: a map of texts or lists of texts, or a plain list.
-pub(super) fn tags_of(node: &Node, loading: &mut Loading<'_>) -> BTreeMap<String, Vec<String>> {
-    let mut tags = BTreeMap::new();
+pub(super) fn tags_of(node: &Node, loading: &mut Loading<'_>) -> SortedMap<String, Vec<String>> {
+    let mut tags = SortedMap::new();
     if let Some(items) = node.as_list() {
         for item in items {
             match word(item) {

@@ -5,7 +5,7 @@
 //! text `${NAME}`; placeholders with invalid names, such as the shell's
 //! `${NAME:-x}`, are kept.
 
-use std::collections::{BTreeMap, BTreeSet};
+use toolmark_base::{SortedMap, SortedSet};
 use toolmark_config::scalar;
 use toolmark_config::{Entry, Kind, Node, Problem, Span, did_you_mean};
 use toolmark_grade::Loading;
@@ -18,7 +18,7 @@ pub(super) fn substituted(root: &Node, loading: &mut Loading<'_>) -> Node {
     let mut work = Substitution {
         text: loading.text,
         params: &loading.options.params,
-        used: BTreeSet::new(),
+        used: SortedSet::new(),
         written: 0,
         problems: Vec::new(),
     };
@@ -36,8 +36,8 @@ pub(super) fn substituted(root: &Node, loading: &mut Loading<'_>) -> Node {
 
 struct Substitution<'a> {
     text: &'a str,
-    params: &'a BTreeMap<String, String>,
-    used: BTreeSet<String>,
+    params: &'a SortedMap<String, String>,
+    used: SortedSet<String>,
     written: usize,
     problems: Vec<Problem>,
 }

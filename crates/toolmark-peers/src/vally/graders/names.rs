@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use std::collections::BTreeMap;
+use toolmark_base::SortedMap;
 use toolmark_config::{Problem, Spanned};
 use toolmark_match::Building;
 use toolmark_outcome::{Evidence, Role};
@@ -20,7 +20,7 @@ pub(super) struct Lists {
 }
 
 /// Returns the occurrences of a name; `*` matches any name.
-fn lookup(seen: &BTreeMap<String, Vec<Evidence>>, name: &str) -> Option<Vec<Evidence>> {
+fn lookup(seen: &SortedMap<String, Vec<Evidence>>, name: &str) -> Option<Vec<Evidence>> {
     match name {
         "*" if seen.is_empty() => None,
         "*" => Some(seen.values().flatten().cloned().collect()),
@@ -70,7 +70,7 @@ impl Names {
     /// kind of name, `verb` the event: `activated`.
     pub(super) fn judge(
         &self,
-        seen: &BTreeMap<String, Vec<Evidence>>,
+        seen: &SortedMap<String, Vec<Evidence>>,
         what: &str,
         verb: &str,
     ) -> Outcome {

@@ -12,11 +12,11 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
-use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use toolmark_base::SortedMap;
 use toolmark_config::Spanned;
 use toolmark_grade::{Grader, GraderInfo, schema_of};
 use toolmark_match::Building;
@@ -61,7 +61,8 @@ struct Config {
     /// Environment variables in addition to inherited ones. `EVALUATE_WORKSPACE` and
     /// `EVALUATE_GRADER_INPUT` are reserved.
     #[serde(default)]
-    env: BTreeMap<String, String>,
+    #[schemars(with = "std::collections::BTreeMap<String, String>")]
+    env: SortedMap<String, String>,
 }
 
 struct ProgramGrader {
@@ -317,7 +318,7 @@ fn part(detail: &Value) -> Result<Part, String> {
 fn trajectory_json(subject: &Subject<'_>, workspace: &Path) -> Result<String, String> {
     #[derive(Deserialize)]
     struct Exported {
-        trajectory: BTreeMap<String, Box<RawValue>>,
+        trajectory: SortedMap<String, Box<RawValue>>,
     }
     let run = subject.view.trajectory();
     let exporter = exporter_by_id("vally").ok_or("trajectories cannot be written for Vally")?;

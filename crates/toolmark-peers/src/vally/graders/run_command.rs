@@ -10,10 +10,10 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde::de::{Deserializer, Error};
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
+use toolmark_base::SortedMap;
 use toolmark_config::{Node, Spanned};
 use toolmark_grade::{
     Cost, Determinism, Grader, GraderInfo, Reference, Scope, Taxonomy, schema_of,
@@ -64,7 +64,8 @@ struct Config {
     timeout: Option<Duration>,
     /// Environment variables in addition to inherited ones.
     #[serde(default)]
-    env: BTreeMap<String, String>,
+    #[schemars(with = "std::collections::BTreeMap<String, String>")]
+    env: SortedMap<String, String>,
 }
 
 /// One text or a list of texts.
@@ -126,7 +127,7 @@ struct RunCommand {
     checks: Vec<Check>,
     sub_path: Option<String>,
     timeout: Duration,
-    env: BTreeMap<String, String>,
+    env: SortedMap<String, String>,
 }
 
 pub(super) const TAXONOMY: Taxonomy = Taxonomy {

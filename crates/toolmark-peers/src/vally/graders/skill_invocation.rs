@@ -6,8 +6,8 @@
 use super::names::{Lists, Names};
 use super::observed::is_vally;
 use serde_json::Value;
-use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use toolmark_base::{SortedMap, SortedSet};
 use toolmark_grade::{Grader, GraderInfo, Taxonomy, schema_of};
 use toolmark_outcome::Profile;
 use toolmark_outcome::Subject;
@@ -71,12 +71,12 @@ impl SkillInvocation {
             (place.file, place.byte)
         };
         // Some hosts have no word for an activation: the call is its event, at one place.
-        let undone_places: BTreeSet<_> = calls
+        let undone_places: SortedSet<_> = calls
             .iter()
             .filter(|(call, _)| call.is_undone() && profile != Profile::Vally)
             .map(|(call, _)| place(&call.call.at))
             .collect();
-        let mut seen: BTreeMap<String, Vec<Evidence>> = BTreeMap::new();
+        let mut seen: SortedMap<String, Vec<Evidence>> = SortedMap::new();
         for (event, name) in view.skills() {
             if !undone_places.is_empty() && undone_places.contains(&place(&event.at)) {
                 continue;
@@ -86,7 +86,7 @@ impl SkillInvocation {
         }
         let mut undone = Vec::new();
         if profile != Profile::Vally || !is_vally(view) {
-            let mut with_event: BTreeMap<String, usize> =
+            let mut with_event: SortedMap<String, usize> =
                 seen.iter().map(|(name, events)| (name.clone(), events.len())).collect();
             for (call, name) in calls {
                 match with_event.get_mut(name) {

@@ -1,8 +1,8 @@
 //! `system-event`: checks which system events the host recorded, and which it did not.
 
 use super::names::{Lists, Names};
-use std::collections::BTreeMap;
 use std::sync::Arc;
+use toolmark_base::SortedMap;
 use toolmark_grade::{Grader, GraderInfo, Taxonomy, schema_of};
 use toolmark_outcome::Outcome;
 use toolmark_outcome::Profile;
@@ -31,7 +31,7 @@ struct SystemEvent(Names);
 
 impl Grader for SystemEvent {
     fn grade(&self, subject: &Subject<'_>) -> Outcome {
-        let mut seen: BTreeMap<String, Vec<Evidence>> = BTreeMap::new();
+        let mut seen: SortedMap<String, Vec<Evidence>> = SortedMap::new();
         for event in subject.view.events() {
             let kind = match (&event.kind, &event.label) {
                 (EventKind::Compaction | EventKind::Context, Some(label)) => label.get(),

@@ -3,8 +3,8 @@
 use super::entry::{self, Checked, GraderEntry, read_graders};
 use super::running;
 use serde_json::Value;
-use std::collections::BTreeMap;
 use std::sync::Arc;
+use toolmark_base::SortedMap;
 use toolmark_config::{Node, Span};
 use toolmark_grade::run_plan::RunSettings;
 use toolmark_grade::{Case, Match, Planned};
@@ -77,7 +77,7 @@ pub(super) fn every(span: Span, defaults: &Defaults, loading: &mut Loading<'_>) 
     let context = Context { directory: loading.directory.to_owned(), ..Context::default() };
     Case {
         id: String::new(),
-        tags: BTreeMap::new(),
+        tags: SortedMap::new(),
         matches: Match::default(),
         context: Arc::new(context),
         graders,
@@ -123,7 +123,7 @@ fn fill_from_row(context: &mut Context, row: &Value) {
 pub(super) fn read_case(
     node: &Node,
     defaults: &Defaults,
-    rows: &BTreeMap<&str, &Value>,
+    rows: &SortedMap<&str, &Value>,
     loading: &mut Loading<'_>,
 ) -> Option<Case> {
     let map = Checked::map(node, KEYS, "a case", loading)?;
@@ -215,8 +215,8 @@ fn texts(map: &Checked<'_>, key: &str, loading: &mut Loading<'_>) -> Vec<String>
 }
 
 /// Reads tags: a list of words, or keys with values.
-fn tags(map: &Checked<'_>, loading: &mut Loading<'_>) -> BTreeMap<String, Vec<String>> {
-    let Some(node) = map.get("tags") else { return BTreeMap::new() };
+fn tags(map: &Checked<'_>, loading: &mut Loading<'_>) -> SortedMap<String, Vec<String>> {
+    let Some(node) = map.get("tags") else { return SortedMap::new() };
     if node.as_map().is_some() {
         let pairs = Checked { node };
         let keys = node.entries().map(|entry| entry.key.to_string());
@@ -230,7 +230,7 @@ pub(super) fn named_apart(mut graders: Vec<Planned>) -> Vec<Planned> {
     if graders.len() < 2 {
         return graders;
     }
-    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+    let mut seen: SortedMap<String, usize> = SortedMap::new();
     for grader in &mut graders {
         let count = seen.entry(grader.name.clone()).or_default();
         *count += 1;

@@ -30,9 +30,9 @@ mod stored;
 use case::{Defaults, read_case};
 use entry::{Checked, read_graders};
 use serde_json::Value;
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
+use toolmark_base::SortedMap;
 use toolmark_config::{Node, Problem, Span, quoted};
 use toolmark_grade::Loading;
 use toolmark_grade::schema::Section;
@@ -244,7 +244,7 @@ fn cases(
     rows: &[(String, Arc<Value>)],
     loading: &mut Loading<'_>,
 ) -> Vec<Case> {
-    let by_id: BTreeMap<&str, &Value> =
+    let by_id: SortedMap<&str, &Value> =
         rows.iter().map(|(id, row)| (id.as_str(), &**row)).collect();
     let mut cases = Vec::new();
     match top.get("cases") {
@@ -283,7 +283,7 @@ fn cases(
 }
 
 fn reject_duplicates(cases: &[Case], top: &Checked<'_>, loading: &mut Loading<'_>) {
-    let mut seen: BTreeMap<&str, &Case> = BTreeMap::new();
+    let mut seen: SortedMap<&str, &Case> = SortedMap::new();
     let whole = top.get("cases").map_or(Span::default(), |node| node.span);
     for case in cases {
         if let Some(first) = seen.insert(&case.id, case) {

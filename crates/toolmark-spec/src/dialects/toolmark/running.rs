@@ -4,10 +4,10 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
+use toolmark_base::SortedMap;
 use toolmark_config::{Node, Problem, Spanned, did_you_mean, quoted, read};
 use toolmark_grade::Loading;
 use toolmark_grade::run_plan::{
@@ -255,7 +255,7 @@ enum Loose {
     Text(String),
     Number(u64),
     Texts(Vec<String>),
-    Map(BTreeMap<String, Option<String>>),
+    Map(SortedMap<String, Option<String>>),
 }
 
 struct LooseVisitor(&'static str);
@@ -289,7 +289,7 @@ impl<'de> Visitor<'de> for LooseVisitor {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Loose, A::Error> {
-        let mut map = BTreeMap::new();
+        let mut map = SortedMap::new();
         while let Some((key, value)) = entries.next_entry()? {
             map.insert(key, value);
         }

@@ -2,9 +2,9 @@
 
 use super::case::{self, Defaults};
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+use toolmark_base::SortedMap;
 use toolmark_config::json;
 use toolmark_config::plain::{Keys, Plain, PlainText};
 use toolmark_grade::graders::{CallShapes, EXPECT, PlainExpect};
@@ -88,7 +88,7 @@ impl Reader {
         let file = Arc::clone(&self.file);
         let loading = Loading::new(file, line, &self.directory, &self.options, self.graders);
         let mut loading = loading.at_line(number);
-        let case = case::read_case(&node, &self.defaults, &BTreeMap::new(), &mut loading);
+        let case = case::read_case(&node, &self.defaults, &SortedMap::new(), &mut loading);
         let (problems, includes) = loading.finish();
         case.filter(|_| problems.is_empty() && includes.is_empty())
     }
@@ -122,7 +122,7 @@ impl Reader {
         graders.extend(self.defaults.built.iter().cloned());
         Some(Case {
             id: plain.id.to_owned(),
-            tags: BTreeMap::new(),
+            tags: SortedMap::new(),
             matches: Match::default(),
             context: Arc::new(Context {
                 case: plain.id.to_owned(),

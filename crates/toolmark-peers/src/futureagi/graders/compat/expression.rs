@@ -6,7 +6,7 @@
 
 use super::literal::{Failure, Literal};
 use super::token::{Token, is_binary, is_keyword, tokens};
-use std::collections::{BTreeMap, BTreeSet};
+use toolmark_base::{SortedMap, SortedSet};
 
 /// Maximum nesting depth, two per bracket. CPython supports twice as many brackets; realistic
 /// calls need far fewer.
@@ -18,7 +18,7 @@ pub(super) struct Expressed {
     /// Bare name, or last attribute; empty for any other callee.
     pub(super) name: String,
     /// Keyword arguments, and positional ones as `__positional_0` and so on.
-    pub(super) arguments: BTreeMap<String, Literal>,
+    pub(super) arguments: SortedMap<String, Literal>,
 }
 
 /// Kinds of expressions that are distinguished.
@@ -54,7 +54,8 @@ pub(super) fn call(text: &str) -> Result<Option<Expressed>, Failure> {
     if parser.peek().is_some() {
         return Ok(None);
     }
-    match call.arguments.values().find_map(Literal::unhashable) {
+    let unhashable = call.arguments.values().find_map(Literal::unhashable);
+    match unhashable {
         Some(type_word) => {
             Err(Failure::Raised(format!("a {type_word} is used as a key or in a set")))
         }
@@ -285,8 +286,8 @@ impl<'a> Parser<'_, 'a> {
     }
 
     /// Parses the arguments between the parentheses of a call.
-    fn arguments(&mut self) -> Parsed<BTreeMap<String, Literal>> {
-        let mut arguments = BTreeMap::new();
+    fn arguments(&mut self) -> Parsed<SortedMap<String, Literal>> {
+        let mut arguments = SortedMap::new();
         let mut keywords: Vec<(String, Literal)> = Vec::new();
         let mut positional = 0usize;
         let mut after_mapping = false;
@@ -480,7 +481,7 @@ impl<'a> Parser<'_, 'a> {
 
     fn braces(&mut self) -> Parsed<Node> {
         if self.eat_op("}") {
-            return Ok(Node::Value(Literal::Dict(BTreeMap::new())));
+            return Ok(Node::Value(Literal::Dict(SortedMap::new())));
         }
         if self.eat_op("**") {
             self.binary()?;
@@ -510,7 +511,7 @@ impl<'a> Parser<'_, 'a> {
     }
 
     fn set(items: &[Literal]) -> Node {
-        let mut keys = BTreeSet::new();
+        let mut keys = SortedSet::new();
         for item in items {
             match item.key() {
                 Some(key) => keys.insert(key),
@@ -523,7 +524,7 @@ impl<'a> Parser<'_, 'a> {
 
     /// Parses the entries of a dict after the first; those of `**` mappings are dropped.
     fn dict(&mut self, first: Option<(Literal, Literal)>) -> Parsed<Node> {
-        let mut entries = BTreeMap::new();
+        let mut entries = SortedMap::new();
         let (mut opaque, mut unhashable) = (false, None);
         let mut next = first;
         loop {
@@ -562,7 +563,7 @@ mod tests {
     use super::*;
     use serde_json::{Value, json};
 
-    fn args(text: &str) -> BTreeMap<String, Literal> {
+    fn args(text: &str) -> SortedMap<String, Literal> {
         call(text).unwrap().unwrap_or_else(|| panic!("{text} is a call")).arguments
     }
 
@@ -586,7 +587,7 @@ mod tests {
             ("f(  # why\n a=1\n)", json!({"a": 1})),
         ] {
             let Value::Object(map) = want else { unreachable!() };
-            let want: BTreeMap<String, Literal> =
+            let want: SortedMap<String, Literal> =
                 map.iter().map(|(k, v)| (k.clone(), Literal::from_json(v))).collect();
             assert_eq!(args(text), want, "{text}");
         }

@@ -2,7 +2,7 @@
 //! expressions.
 
 use serde_json::{Number, Value};
-use std::collections::{BTreeMap, BTreeSet};
+use toolmark_base::{SortedMap, SortedSet};
 
 /// Failure modes of the library.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,9 +30,9 @@ pub(super) enum Literal {
     List(Vec<Self>),
     Tuple(Vec<Self>),
     /// A set, by the keys of its elements.
-    Set(BTreeSet<Key>),
+    Set(SortedSet<Key>),
     /// A dict, by the keys of its keys.
-    Dict(BTreeMap<Key, Self>),
+    Dict(SortedMap<Key, Self>),
     /// A dict or set with a key or element of this unhashable type.
     Unhashable(&'static str),
     /// A value that equals no other, with its type: an expression that the library

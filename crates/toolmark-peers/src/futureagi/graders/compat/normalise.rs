@@ -8,13 +8,13 @@
 use super::expression;
 use super::literal::{Failure, Literal};
 use serde_json::{Map, Value};
-use std::collections::BTreeMap;
+use toolmark_base::SortedMap;
 
 /// A call as the library sees it.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Call {
     pub(super) name: String,
-    pub(super) arguments: BTreeMap<String, Literal>,
+    pub(super) arguments: SortedMap<String, Literal>,
 }
 
 /// A record's `response` or `expected_response` after the typed input.
@@ -26,7 +26,7 @@ pub(super) enum Typed<'a> {
     Nothing,
 }
 
-fn arguments(map: &Map<String, Value>) -> BTreeMap<String, Literal> {
+fn arguments(map: &Map<String, Value>) -> SortedMap<String, Literal> {
     map.iter().map(|(key, value)| (key.clone(), Literal::from_json(value))).collect()
 }
 
@@ -34,7 +34,7 @@ fn arguments(map: &Map<String, Value>) -> BTreeMap<String, Literal> {
 fn typed_call(map: &Map<String, Value>) -> Option<Call> {
     let name = map.get("name")?.as_str()?.to_owned();
     let arguments = match map.get("arguments") {
-        None => BTreeMap::new(),
+        None => SortedMap::new(),
         Some(Value::Object(args)) => arguments(args),
         Some(_) => return None,
     };

@@ -4,7 +4,7 @@ use super::definitions::Declared;
 use super::literal::{Failure, Literal, python_equal, same};
 use super::normalise::Call;
 use crate::scores::python;
-use std::collections::BTreeSet;
+use toolmark_base::SortedSet;
 
 /// Settings for grading a record.
 #[derive(Debug, Clone, Copy)]
@@ -168,7 +168,7 @@ pub(super) fn validation(actual: &Call, definitions: &[Declared], flags: Flags) 
         }
     }
     if !flags.ignore_extra {
-        let declared: BTreeSet<&str> =
+        let declared: SortedSet<&str> =
             definition.parameters.iter().map(|known| known.name.as_str()).collect();
         for extra in actual.arguments.keys().filter(|key| !declared.contains(key.as_str())) {
             checks += 1;

@@ -6,7 +6,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde_json::Value;
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use toolmark_base::SortedMap;
 use toolmark_config::{Kind, Node, Problem, Span, Spanned, read};
 use toolmark_match::Building;
 use toolmark_outcome::Cause;
@@ -66,7 +66,8 @@ struct ToolMatch {
     path: Option<Spanned<String>>,
     /// Regular expressions for arguments, by name: all must be present and match.
     #[serde(default)]
-    args: Option<Spanned<BTreeMap<String, Spanned<String>>>>,
+    #[schemars(with = "Option<Spanned<std::collections::BTreeMap<String, Spanned<String>>>>")]
+    args: Option<Spanned<SortedMap<String, Spanned<String>>>>,
     /// A regular expression for all arguments, written as compact JSON.
     #[serde(default)]
     pattern: Option<Spanned<String>>,
