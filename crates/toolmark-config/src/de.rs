@@ -130,9 +130,12 @@ impl<'de> Deserializer<'de> for De<'_> {
     ) -> Result<V::Value, Fault> {
         match &self.node.kind {
             Kind::Map(entries) => self.entries(entries, Announced::Only(fields), visitor),
-            // Derived visitors would take the elements for the fields in order.
-            Kind::List(_) => Err(self.wrong(&visitor)),
-            _ => self.deserialize_any(visitor),
+            // Derived visitors would take the elements of a list for the fields in order. Nothing
+            // else is passed on either: it would be compiled for every struct.
+            _ => {
+                self.context.visited();
+                Err(self.wrong(&visitor))
+            }
         }
     }
 
