@@ -55,7 +55,18 @@ pub fn serve_stdio(
     proxy: Proxy,
     program: &OsString,
     args: &[OsString],
-    tell: impl FnMut(&str),
+    mut tell: impl FnMut(&str),
+) -> Result<Ending, ServeError> {
+    stdio(proxy, program, args, &mut tell)
+}
+
+/// Runs a proxy in front of a program. Not generic, because tokio would be compiled again for the
+/// caller.
+fn stdio(
+    proxy: Proxy,
+    program: &OsString,
+    args: &[OsString],
+    tell: &mut dyn FnMut(&str),
 ) -> Result<Ending, ServeError> {
     on_runtime(async {
         let (events, from_server) = channel(64);
@@ -75,8 +86,12 @@ pub fn serve_stdio(
 pub fn serve_http(
     proxy: Proxy,
     remote: Remote,
-    tell: impl FnMut(&str),
+    mut tell: impl FnMut(&str),
 ) -> Result<Ending, ServeError> {
+    http(proxy, remote, &mut tell)
+}
+
+fn http(proxy: Proxy, remote: Remote, tell: &mut dyn FnMut(&str)) -> Result<Ending, ServeError> {
     on_runtime(async {
         let (events, from_server) = channel(64);
         let server = Http::new(remote, events).map_err(ServeError::Remote)?;
