@@ -1,6 +1,9 @@
 //! Opens the policy files and prints their problems, for the guard commands.
 
+pub mod last;
 mod lint;
+pub mod programs;
+pub mod undo;
 
 pub use lint::lint;
 

@@ -1,7 +1,6 @@
 //! `toolmark guard doctor`: tests the installed hooks by running them as the agents would.
 
 use super::install::{Which, binary, place, settings, title};
-use super::last::TRIAL;
 use crate::Stop;
 use crate::exit::Exit;
 use crate::printer::{Line, Printer, style};
@@ -11,6 +10,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
+use toolmark_app::guard::last::TRIAL;
 use toolmark_hosts::install::Scope;
 use toolmark_hosts::{Answer, by_id};
 use toolmark_redact::printable;

@@ -1,7 +1,6 @@
 //! `toolmark guard install|uninstall|status`: manages the guard in the settings of the agents on
 //! this machine.
 
-use super::last::{self, Last};
 use crate::Stop;
 use crate::exit::{Exit, Failure};
 use crate::guarding;
@@ -11,6 +10,7 @@ use serde::Serialize;
 use std::env;
 use std::io::{self, BufRead, Read};
 use std::path::{Path, PathBuf};
+use toolmark_app::guard::last::{self, Last};
 use toolmark_guard::files;
 use toolmark_hosts::install::{self, Environment, Error, Plan, Scope, Settings, State};
 use toolmark_redact::printable;

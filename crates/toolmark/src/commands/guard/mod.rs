@@ -4,7 +4,6 @@ mod allow;
 mod doctor;
 mod hook;
 mod install;
-mod last;
 mod mcp;
 mod permissions;
 mod policy;

@@ -6,8 +6,8 @@ use crate::exit::{Exit, Failure};
 use crate::printer::{Line, Printer, style};
 use crate::text::width;
 use clap::Args;
-use serde::Serialize;
 use std::io;
+use toolmark_app::guard::programs::{FamilyRow, describes, family_of, options};
 use toolmark_redact::printable;
 use toolmark_shell::Decision;
 use toolmark_shell::catalog::{Family, KnownCommand, KnownExample, families};
@@ -36,84 +36,6 @@ pub(super) struct Programs {
 
 /// Width of the list on a narrow terminal.
 const MIN_WIDTH: usize = 40;
-
-/// A family in the JSON output.
-#[derive(Serialize)]
-struct FamilyRow<'a> {
-    family: &'static str,
-    summary: &'a str,
-    names: &'a [&'static str],
-    commands: Vec<CommandRow<'a>>,
-    examples: Vec<ExampleRow<'a>>,
-}
-
-/// A command whose options are listed.
-#[derive(Serialize)]
-struct CommandRow<'a> {
-    name: &'static str,
-    parser: &'static str,
-    /// Whether every option is listed; an unknown one makes the reading incomplete.
-    complete: bool,
-    options: Vec<String>,
-    effects: Vec<EffectRow<'a>>,
-}
-
-/// An effect and the options on which it depends.
-#[derive(Serialize)]
-struct EffectRow<'a> {
-    when: &'a str,
-    effect: &'static str,
-}
-
-/// A command line and the decision about it.
-#[derive(Serialize)]
-struct ExampleRow<'a> {
-    decision: Decision,
-    command: &'a str,
-}
-
-impl<'a> From<&'a Family> for FamilyRow<'a> {
-    fn from(family: &'a Family) -> Self {
-        let example = |example: &'a KnownExample| ExampleRow {
-            decision: example.decision,
-            command: &example.command,
-        };
-        Self {
-            family: family.id,
-            summary: &family.summary,
-            names: &family.names,
-            commands: family.commands.iter().map(CommandRow::from).collect(),
-            examples: family.examples.iter().map(example).collect(),
-        }
-    }
-}
-
-impl<'a> From<&'a KnownCommand> for CommandRow<'a> {
-    fn from(command: &'a KnownCommand) -> Self {
-        let effects = command.effects.iter();
-        Self {
-            name: command.name,
-            parser: command.syntax,
-            complete: !command.is_open,
-            options: options(command),
-            effects: effects.map(|(when, effect)| EffectRow { when, effect }).collect(),
-        }
-    }
-}
-
-/// Returns the options as they are written on a command line.
-fn options(command: &KnownCommand) -> Vec<String> {
-    let dashed = |name: &str| match name.chars().count() {
-        1 => format!("-{name}"),
-        _ => format!("--{name}"),
-    };
-    let written = command.options.iter().map(|option| {
-        let short = option.short.map(|short| format!("-{short}, ")).unwrap_or_default();
-        let value = if option.takes_value { " VALUE" } else { "" };
-        format!("{short}{}{value}", dashed(option.name))
-    });
-    written.collect()
-}
 
 impl Programs {
     pub(super) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
@@ -147,21 +69,6 @@ fn unknown(name: &str) -> Failure {
     Failure::usage(format!(
         "the guard has no rules for the program '{name}'; `toolmark guard programs` lists those it has"
     ))
-}
-
-/// Whether a family describes a program or a subcommand.
-fn describes(family: &Family, name: &str) -> bool {
-    let is_subcommand =
-        |known: &KnownCommand| known.name == name || known.name.split(' ').next() == Some(name);
-    family.id == name || family.names.contains(&name) || family.commands.iter().any(is_subcommand)
-}
-
-/// Returns the family of a subcommand, or else that of its program.
-fn family_of<'a>(known: &'a [Family], name: &str) -> Option<&'a Family> {
-    let exact = |family: &&Family| family.commands.iter().any(|command| command.name == name);
-    let first = name.split(' ').next().unwrap_or(name);
-    let is_it = |family: &&Family| family.names.contains(&first) || describes(family, first);
-    known.iter().find(exact).or_else(|| known.iter().find(is_it))
 }
 
 fn list(family: &Family, printer: &mut Printer) -> io::Result<()> {

@@ -1,13 +1,14 @@
 //! `toolmark guard undo`: puts back what a call deleted or overwrote.
 
 use crate::Stop;
+use crate::args::TextFormat;
 use crate::exit::{Exit, Failure};
 use crate::printer::{Line, Printer, style};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
-use toolmark_guard::files::{Trust, open};
-use toolmark_guard::kept::{Entry, Item, ItemKind, Outcome, Restored, Restoring, Store};
+use toolmark_app::guard::undo::{Choice, difference, open_store, summary, words};
+use toolmark_guard::kept::{Entry, ItemKind, Outcome, Restored, Restoring, Store};
 use toolmark_redact::printable;
 
 const EXAMPLES: &str = "\
@@ -55,18 +56,12 @@ pub(super) struct Undo {
     replace: bool,
     /// Output format
     #[arg(long, value_enum, default_value = "text", value_name = "FORMAT")]
-    format: UndoFormat,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum UndoFormat {
-    Text,
-    Json,
+    format: TextFormat,
 }
 
 impl Undo {
     pub(super) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
-        let store = store()?;
+        let store = open_store()?;
         let chosen = self.chosen(&store)?;
         let Some(chosen) = chosen else { return self.list(&store, printer) };
         if self.diff {
@@ -97,51 +92,17 @@ impl Undo {
 
     /// Returns the entries to restore, the newest first; `None` to list them.
     fn chosen(&self, store: &Store) -> Result<Option<Vec<Entry>>, Stop> {
-        let entries = || store.entries();
-        if let Some(session) = &self.session {
-            let of_session: Vec<Entry> = entries()
-                .into_iter()
-                .filter(|entry| entry.session.as_deref().is_some_and(|id| id.starts_with(session)))
-                .filter(|entry| entry.tool != "undo")
-                .collect();
-            if of_session.is_empty() {
-                return Err(nothing_kept(format!("nothing is kept of the session {session}")));
+        let choice = match (&self.session, &self.id) {
+            (Some(session), _) => Choice::Session(session),
+            (None, Some(id)) => Choice::Id(id),
+            (None, None) if self.last => Choice::LastIn(std::env::current_dir()?),
+            (None, None) if self.diff => {
+                let failure = Failure::usage("--diff needs an entry");
+                return Err(failure.hint("add --last or an ID").into());
             }
-            return Ok(Some(of_session));
-        }
-        if self.last {
-            let here = std::env::current_dir()?;
-            let is_here = |entry: &Entry| {
-                let cwd = Path::new(&entry.cwd);
-                cwd.starts_with(&here) || here.starts_with(cwd)
-            };
-            let newest = entries().into_iter().find(|entry| is_here(entry) && entry.tool != "undo");
-            return match newest {
-                Some(entry) => Ok(Some(vec![entry])),
-                None => Err(nothing_kept("nothing is kept of calls in this directory".to_owned())),
-            };
-        }
-        let Some(id) = &self.id else {
-            return match self.diff {
-                true => {
-                    Err(Failure::usage("--diff needs an entry").hint("add --last or an ID").into())
-                }
-                false => Ok(None),
-            };
+            (None, None) => return Ok(None),
         };
-        let mut found: Vec<Entry> =
-            entries().into_iter().filter(|entry| entry.id.starts_with(id.as_str())).collect();
-        match found.len() {
-            0 => Err(nothing_kept(format!("there is no entry {id}"))),
-            1 => Ok(Some(found)),
-            n => {
-                found.truncate(3);
-                let words = format!("{n} entries begin with {id}");
-                let ids: Vec<&str> = found.iter().map(|entry| entry.id.as_str()).collect();
-                let hint = format!("write more of the ID: {}", ids.join(", "));
-                Err(Failure::usage(words).hint(hint).into())
-            }
-        }
+        Ok(Some(choice.entries(store)?))
     }
 
     fn absolute_paths(&self) -> Result<Vec<PathBuf>, Stop> {
@@ -150,8 +111,8 @@ impl Undo {
 
     fn list(&self, store: &Store, printer: &mut Printer) -> Result<Exit, Stop> {
         let entries = store.entries();
-        if self.format == UndoFormat::Json {
-            let rows: Vec<Value> = entries.iter().map(|entry| summary(entry)).collect();
+        if self.format == TextFormat::Json {
+            let rows: Vec<Value> = entries.iter().map(summary).collect();
             return json_out(printer, &json!({"schema_version": 1, "entries": rows}));
         }
         if entries.is_empty() {
@@ -185,7 +146,7 @@ impl Undo {
                 }
             }
         }
-        if self.format == UndoFormat::Json {
+        if self.format == TextFormat::Json {
             let rows: Vec<Value> = rows
                 .iter()
                 .map(|(item, (state, diff))| {
@@ -212,7 +173,7 @@ impl Undo {
     }
 
     fn report(&self, rows: &[Restored], printer: &mut Printer) -> Result<(), Stop> {
-        if self.format == UndoFormat::Json {
+        if self.format == TextFormat::Json {
             let rows: Vec<Value> = rows
                 .iter()
                 .map(|row| {
@@ -248,43 +209,6 @@ impl Undo {
     }
 }
 
-/// Returns the state of a kept file, and how the file there now differs from it.
-fn difference(store: &Store, entry: &Entry, item: &Item) -> (&'static str, Option<String>) {
-    let Some(name) = &item.file else { return ("a symbolic link", None) };
-    let kept = std::fs::read(store.directory(&entry.id).join(name)).ok();
-    let now = std::fs::read(&item.path).ok();
-    match (kept, now) {
-        (None, _) => ("the kept file cannot be read", None),
-        (Some(_), None) => ("deleted", None),
-        (Some(kept), Some(now)) if kept == now => ("as it was", None),
-        (Some(kept), Some(now)) => match (String::from_utf8(now), String::from_utf8(kept)) {
-            (Ok(now), Ok(kept)) => {
-                let diff = similar::TextDiff::from_lines(&now, &kept);
-                ("different", Some(diff.unified_diff().context_radius(2).to_string()))
-            }
-            _ => ("different, and not text", None),
-        },
-    }
-}
-
-fn words(outcome: &Outcome) -> (&'static str, Option<String>) {
-    match outcome {
-        Outcome::Restored => ("restored", None),
-        Outcome::Unchanged => ("unchanged", None),
-        Outcome::Beside(path) => {
-            ("kept beside", Some(format!("changed since the call; see {}", path.display())))
-        }
-        Outcome::Failed(why) => ("failed", Some(why.clone())),
-    }
-}
-
-fn summary(entry: &Entry) -> Value {
-    json!({"id": entry.id, "time": entry.time, "host": entry.host, "session": entry.session,
-        "cwd": entry.cwd, "tool": entry.tool, "command": entry.command,
-        "paths": entry.items.iter().map(|item| item.path.display().to_string()).collect::<Vec<_>>(),
-        "git": entry.git.as_ref().map(|git| git.commit.clone()), "bytes": entry.bytes})
-}
-
 fn text(printer: &Printer, path: &Path) -> String {
     printer.redact(path.display().to_string()).to_string()
 }
@@ -292,17 +216,4 @@ fn text(printer: &Printer, path: &Path) -> String {
 fn json_out(printer: &mut Printer, value: &Value) -> Result<Exit, Stop> {
     printer.json(value)?;
     Ok(Exit::Ok)
-}
-
-fn store() -> Result<Store, Stop> {
-    let place = open(None, Trust::Environment, None).guard.policy().log().place();
-    let hint = "set HOME, or log the guard's decisions";
-    match place {
-        Ok(Some(log)) => Ok(Store::beside(&log)),
-        _ => Err(Failure::usage("there is no place for kept files").hint(hint).into()),
-    }
-}
-
-fn nothing_kept(words: String) -> Stop {
-    Failure::usage(words).hint("`toolmark guard undo` lists what is kept").into()
 }

@@ -10,13 +10,15 @@ use toolmark_guard::policy::Log;
 const TAIL: u64 = 4 << 20;
 
 /// Session ID of calls that only test the hook.
-pub(super) const TRIAL: &str = "toolmark-guard-doctor";
+pub const TRIAL: &str = "toolmark-guard-doctor";
 
 /// A decision and its time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(super) struct Last {
-    pub(super) time: String,
-    pub(super) decision: String,
+pub struct Last {
+    /// Time of the decision.
+    pub time: String,
+    /// The decision.
+    pub decision: String,
 }
 
 #[derive(Deserialize)]
@@ -29,7 +31,8 @@ struct Row {
 }
 
 /// Returns the last decisions by host; empty if there is no log.
-pub(super) fn of_hosts(log: &Log) -> BTreeMap<String, Last> {
+#[must_use]
+pub fn of_hosts(log: &Log) -> BTreeMap<String, Last> {
     let text = log.place().ok().flatten().and_then(|path| {
         let mut file = File::open(path).ok()?;
         let start = file.metadata().ok()?.len().saturating_sub(TAIL);
