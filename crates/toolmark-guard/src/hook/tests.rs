@@ -56,7 +56,9 @@ impl Stage {
         if host == "codex" {
             payload["turn_id"] = json!("1");
         }
-        let policy = self.dir.path().join("none.yaml");
+        // Decisions without copies, which would replace most questions.
+        let policy = self.dir.path().join("policy.yaml");
+        fs::write(&policy, "guard: {keep: false}\n").unwrap();
         let log = self.log.clone().unwrap_or_else(|| "off".into());
         let asked = HookArgs { host: Some(host), policy: Some(&policy), log: Some(&log) };
         let hook = Hook { asked, readers: None };

@@ -26,9 +26,12 @@ fn found(rule: &'static Rule, run: &Trajectory) -> Vec<Finding> {
 /// Returns the arguments of the faulty call.
 fn arguments(finding: &Finding, root: &Trajectory) -> Option<String> {
     let index = finding.evidence.first()?.call.as_ref()?.index;
-    let run = root.flatten().into_iter().find(|run| {
+    let runs = root.flatten();
+    let is_its_run = |run: &&&Trajectory| {
         run.calls.get(index).is_some_and(|call| finding.place == call.at.location().into())
-    })?;
+    };
+    // A finding about words is placed at the words.
+    let run = runs.iter().find(is_its_run).or(runs.first())?;
     run.calls.get(index)?.args.as_ref().map(|args| format!("{args:?}"))
 }
 
