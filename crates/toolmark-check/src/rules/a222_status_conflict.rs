@@ -26,6 +26,12 @@
 //!
 //! ```fires
 //! host: openai
+//! get_order {"order_id":"W5"} -> "{\"order_id\":\"W5\",\"status\":\"pending\"}"
+//! exchange_delivered_order_items {"order_id":"W5","item_ids":["4"]} -> "Error: non-delivered order cannot be exchanged"
+//! ```
+//!
+//! ```fires
+//! host: openai
 //! get_booking {"booking_id":"B7"} -> "{\"booking_id\":\"B7\",\"status\":\"cancelled\"}"
 //! cancel_booking {"booking_id":"B7"} -> "ok"
 //! ```

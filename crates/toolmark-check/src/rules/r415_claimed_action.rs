@@ -41,6 +41,14 @@
 //! assistant: I have booked the 9:00 slot for you.
 //! ```
 //!
+//! ```fires
+//! host: openai
+//! user: refund order 8
+//! get_order {"id":"8"} -> "{\"status\":\"delivered\"}"
+//! refund_order {"id":"8"} !> "Error: the refund is not allowed"
+//! assistant: The refund has been processed.
+//! ```
+//!
 //! A call did it, or the message is about a result:
 //!
 //! ```quiet

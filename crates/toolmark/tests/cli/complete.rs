@@ -34,7 +34,7 @@ fn what_is_completed() {
         (&["graders", "tool-call"], &["tool-calls", "tool-call-count", "tool-call-f1"]),
         (&["stats", "--as", "codex"], &["codex-exec", "codex-rollout"]),
         (&["convert", "--to", "ati"], &["atif"]),
-        (&["help", "guard-p"], &["guard-policy"]),
+        (&["help", "guard-p"], &["guard-policy", "guard-programs"]),
         (&["help", "S106"], &["S106"]),
         (&["help", "ser"], &["serve"]),
         (&["guard", "install", "cla"], &["claude-code"]),

@@ -174,6 +174,8 @@ const OTHERS: &[&str] = &[
     "WHAT",
     "WHEN",
     "WHICH",
+    // Restored, not read.
+    "PATH",
 ];
 
 /// A row of the table.
