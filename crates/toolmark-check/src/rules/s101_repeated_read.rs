@@ -157,7 +157,7 @@ use toolmark_session::path::resolve;
 use toolmark_session::session::{Ended, Session, SessionCall};
 use toolmark_session::shell::stand_in::{Deed, Fit, Span};
 use toolmark_session::text::{Numbering, find, head, lines};
-use toolmark_trace::EventKind;
+use toolmark_trace::{Event, EventKind};
 
 pub(crate) static RULE: Rule = Rule {
     code: "S101",
@@ -244,8 +244,15 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
 }
 
 fn compactions(session: &Session<'_>) -> Vec<usize> {
+    /// First words of the message with which Cline resumes a task, maybe in another directory.
+    const RESUMED: &str = "[TASK RESUMPTION]";
+    let is_resumed = |event: &Event| {
+        let text = event.text.as_ref().filter(|_| event.kind == EventKind::Context);
+        text.is_some_and(|text| text.plain().trim_start().starts_with(RESUMED))
+    };
+    let is_boundary = |event: &Event| event.kind == EventKind::Compaction || is_resumed(event);
     let events = session.events().iter().enumerate();
-    events.filter(|(_, event)| event.kind == EventKind::Compaction).map(|(at, _)| at).collect()
+    events.filter(|(_, event)| is_boundary(event)).map(|(at, _)| at).collect()
 }
 
 /// A successful read.
