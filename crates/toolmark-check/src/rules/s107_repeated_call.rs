@@ -42,7 +42,6 @@
 //! ```fires
 //! host: openai
 //! get_product {"id":"7"} -> "{\"name\":\"lamp\",\"price\":20}"
-//! user: and the other one?
 //! get_product {"id":"8"} -> "{\"name\":\"desk\",\"price\":90}"
 //! get_product {"id":"7"} -> "{\"name\":\"lamp\",\"price\":20}"
 //! ```
@@ -52,6 +51,15 @@
 //! get_order {"id":"7"} -> "{\"status\":\"pending\"}"
 //! cancel_order {"id":"7"} -> "ok"
 //! get_order {"id":"7"} -> "{\"status\":\"pending\"}"
+//! ```
+//!
+//! The user asked to look again:
+//!
+//! ```quiet
+//! host: openai
+//! get_stock {"id":"7"} -> "{\"left\":2}"
+//! user: please check that again
+//! get_stock {"id":"7"} -> "{\"left\":2}"
 //! ```
 //!
 //! Something may have changed:
@@ -145,11 +153,12 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
         let is_change = may_change(call);
         if call.turn != turn || is_forgotten || is_change {
             earlier.clear();
-            turn = call.turn;
         }
-        if is_forgotten || (is_change && !is_lookup(call)) {
+        // In a new turn the user may have asked to look again.
+        if call.turn != turn || is_forgotten || (is_change && !is_lookup(call)) {
             lookups.clear();
         }
+        turn = call.turn;
         let (first, is_same) = if is_lookup(call) {
             let first = lookups.insert(key.text, call);
             (first, first.is_some_and(|first| has_same_answer(first, call)))
