@@ -3,6 +3,8 @@
 use super::unframe;
 use crate::HOSTS;
 use crate::toolset::{List, Name, Tool};
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
+use std::sync::LazyLock;
 use toolmark_shell::results::ResultKind;
 
 /// A note in a result.
@@ -21,9 +23,21 @@ const MAX_LINE: usize = 600;
 /// result.
 #[must_use]
 pub fn note_of_host(text: &str) -> Option<Note<'_>> {
-    let lists = || HOSTS.iter().filter_map(|host| host.toolset).map(|set| &set.results);
-    lines(text).find_map(|line| lists().find_map(|results| find(results, line)))
+    let may_have = |line: &&str| STARTS.as_ref().is_none_or(|starts| starts.is_match(*line));
+    let mut lines = lines(text).filter(may_have);
+    lines.find_map(|line| lists().find_map(|results| find(results, line)))
 }
+
+fn lists() -> impl Iterator<Item = &'static List<(Name, List<Name>)>> {
+    HOSTS.iter().filter_map(|host| host.toolset).map(|set| &set.results)
+}
+
+/// Searcher for the first parts of all notes of hosts; most lines have none of them.
+static STARTS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+    let texts = lists().flat_map(|results| results.iter()).flat_map(|(_, texts)| texts.iter());
+    let parts = texts.filter_map(|text| text.trim_start_matches('^').split('*').next());
+    AhoCorasick::builder().kind(Some(AhoCorasickKind::NoncontiguousNFA)).build(parts).ok()
+});
 
 /// Returns what a tool says about its call.
 #[must_use]

@@ -5,7 +5,7 @@
 //! phrase is quoted or is part of code.
 
 use crate::session::Session;
-use aho_corasick::{AhoCorasick, AhoCorasickBuilder, MatchKind};
+use aho_corasick::{AhoCorasick, AhoCorasickBuilder, AhoCorasickKind, MatchKind};
 use std::ops::Range;
 use std::sync::LazyLock;
 use toolmark_trace::EventKind;
@@ -272,6 +272,8 @@ static SEARCH: LazyLock<Option<Search>> = LazyLock::new(|| {
         .flat_map(|(topic, phrases)| phrases.iter().map(|phrase| (*topic, *phrase)))
         .collect();
     let mut builder = AhoCorasickBuilder::new();
+    // Built at once; the other kinds cost more to build than a session has text to search.
+    builder.kind(Some(AhoCorasickKind::NoncontiguousNFA));
     builder.ascii_case_insensitive(true).match_kind(MatchKind::LeftmostLongest);
     let find = builder.build(phrases.iter().map(|(_, phrase)| phrase)).ok()?;
     Some(Search { find, phrases })

@@ -4,17 +4,17 @@ use super::message::kind_of_message;
 use super::packs;
 use super::program::{Parser, Program, Work};
 use super::{ResultKind, line};
-use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::LazyLock;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A pattern, what it shows, and its longest literal part.
 struct Entry {
     kind: ResultKind,
     pattern: &'static str,
     literal: &'static str,
+    /// Hashes of the first and the last three bytes of the literal.
+    ends: [u16; 2],
 }
 
 struct Table {
@@ -54,21 +54,10 @@ impl Table {
         self.entries.extend(patterns.iter().map(|pattern| {
             let parts = pattern.split(['*', '#', '{', '}']);
             let literal = parts.max_by_key(|part| part.len()).unwrap_or_default();
-            Entry { kind, pattern, literal }
+            Entry { kind, pattern, literal, ends: ends(literal) }
         }));
     }
 }
-
-/// Searcher for the literal parts of all patterns.
-static FINDER: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
-    let literals = TABLE.entries.iter().map(|entry| entry.literal);
-    AhoCorasick::builder().kind(Some(AhoCorasickKind::ContiguousNFA)).build(literals).ok()
-});
-
-/// Number of texts searched so far. Building the searcher costs as much as searching some dozens
-/// of texts without it, and a hook has only one text.
-static SEARCHED: AtomicUsize = AtomicUsize::new(0);
-const MANY: usize = 32;
 
 /// Returns the program with a name.
 pub(super) fn by_name(name: &str) -> Option<ProgramId> {
@@ -149,39 +138,58 @@ pub(super) struct Match {
     pub(super) is_count: bool,
 }
 
-/// Literal parts found in a text.
+/// A text, and which three bytes in a row it has: most of some thousand literals are told not to
+/// be in it without a search.
 pub(super) struct FoundLiterals<'t> {
     text: [&'t str; 2],
-    found: Option<Vec<bool>>,
+    grams: Box<[u64; GRAMS / 64]>,
+}
+
+/// Number of hashes of three bytes.
+const GRAMS: usize = 1 << 16;
+
+/// Hash of three bytes.
+fn gram(bytes: [u8; 3]) -> u16 {
+    let [a, b, c] = bytes.map(u32::from);
+    let hash = (a | (b << 8) | (c << 16)).wrapping_mul(0x9E37_79B1) >> 16;
+    u16::try_from(hash).unwrap_or_default()
+}
+
+/// Returns the hashes of the first and the last three bytes of a literal.
+fn ends(literal: &str) -> [u16; 2] {
+    let bytes = literal.as_bytes();
+    let (first, last) = (bytes.first_chunk::<3>(), bytes.last_chunk::<3>());
+    [first, last].map(|end| end.copied().map(gram).unwrap_or_default())
 }
 
 impl<'t> FoundLiterals<'t> {
-    /// Searches a text.
+    /// Looks at a text once.
     pub(super) fn new(text: [&'t str; 2]) -> Self {
-        let is_worth_it = SEARCHED.fetch_add(1, Ordering::Relaxed) > MANY;
-        let finder = if is_worth_it { FINDER.as_ref() } else { None };
-        let found = finder.map(|finder| {
-            let mut found = vec![false; TABLE.entries.len()];
-            for hit in text.iter().flat_map(|part| finder.find_overlapping_iter(*part)) {
-                if let Some(seen) = found.get_mut(hit.pattern().as_usize()) {
-                    *seen = true;
+        let mut grams = Box::new([0; GRAMS / 64]);
+        for part in text {
+            for window in part.as_bytes().windows(3) {
+                let Ok(bytes) = <[u8; 3]>::try_from(window) else { continue };
+                let hash = usize::from(gram(bytes));
+                if let Some(word) = grams.get_mut(hash / 64) {
+                    *word |= 1 << (hash % 64);
                 }
             }
-            found
-        });
-        Self { text, found }
+        }
+        Self { text, grams }
     }
 
-    fn has(&self, at: usize, entry: &Entry) -> bool {
-        match &self.found {
-            Some(found) => entry.literal.is_empty() || found.get(at).copied().unwrap_or_default(),
-            None => self.text.iter().any(|part| part.contains(entry.literal)),
-        }
+    fn has(&self, entry: &Entry) -> bool {
+        let is_set = |hash: u16| {
+            let hash = usize::from(hash);
+            self.grams.get(hash / 64).is_some_and(|word| word >> (hash % 64) & 1 == 1)
+        };
+        let may_be_in = entry.literal.len() < 3 || entry.ends.into_iter().all(is_set);
+        may_be_in && self.text.iter().any(|part| part.contains(entry.literal))
     }
 
     /// Returns the patterns of a program that the text can have.
     pub(super) fn of(&self, program: ProgramId, parent: Option<ProgramId>) -> Candidates {
-        let entry = |at: usize| TABLE.entries.get(at).filter(|entry| self.has(at, entry));
+        let entry = |at: usize| TABLE.entries.get(at).filter(|entry| self.has(entry));
         let programs = std::iter::once(program).chain(parent);
         let mut entries: Vec<_> =
             programs.flat_map(ProgramId::patterns).filter_map(entry).collect();
