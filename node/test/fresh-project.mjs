@@ -78,7 +78,7 @@ assert.equal(checked.findings[0].code, "I301");
 const graded = await grade(samples + "/toolmark.yaml", samples);
 assert.deepEqual(graded.outcomes.map((one) => one.verdict), ["fail", "pass", "pass"]);
 await assert.rejects(check(samples, { options: ["--nope"] }), ToolmarkError);
-await assert.rejects(check(samples + "/none.jsonl"), /No such file/);
+await assert.rejects(check(samples + "/none.jsonl"), /no such file/);
 const messages = [
   { role: "user", content: "Refund order 7" },
   { role: "assistant", tool_calls: [

@@ -203,7 +203,7 @@ def test_spark_says_what_cannot_be_read(spark: Any, names: list[str]) -> None:
         toolmark.spark.check(frame).collect()
     assert toolmark.spark.check(frame, unread="ignore").count() > 0
     errors = {row["file"]: row["error"] for row in toolmark.spark.stats(frame).collect()}
-    assert errors[names[0]] is None and "No such file" in errors["/nowhere/none.jsonl"]
+    assert errors[names[0]] is None and "no such file" in errors["/nowhere/none.jsonl"]
     with pytest.raises(ValueError, match="no column path"):
         toolmark.spark.check(frame.withColumnRenamed("path", "name"))
 

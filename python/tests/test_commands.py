@@ -99,7 +99,7 @@ def test_nothing_that_can_be_read_raises(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text('{"a": 1}')
     with pytest.raises(toolmark.UnreadError, match="unrecognized trace format"):
         toolmark.check(tmp_path / "a.json")
-    with pytest.raises(toolmark.UnreadError, match="No such file"):
+    with pytest.raises(toolmark.UnreadError, match="no such file"):
         toolmark.stats(tmp_path / "none.jsonl")
 
 
