@@ -438,11 +438,18 @@ describe('served', { skip }, () => {
       const tab = await context.newPage();
       tabs.push(tab);
       await tab.goto(`${server.url}/sessions`, { timeout: 30_000 });
-      await tab.getByText(/\d+ sessions/).first().waitFor({ timeout: 30_000 });
+      await tab
+        .getByText(/\d+ sessions/)
+        .first()
+        .waitFor({ timeout: 30_000 });
       await tab.getByText('live', { exact: true }).first().waitFor({ timeout: 30_000 });
     }
     await tabs.shift().close();
-    const file = new SessionFile({ id: '11ee0000-0000-4000-8000-00000000bbbb', project: 'shop-api', start: Date.now() - 5_000 });
+    const file = new SessionFile({
+      id: '11ee0000-0000-4000-8000-00000000bbbb',
+      project: 'shop-api',
+      start: Date.now() - 5_000,
+    });
     file.user('Watched in ten tabs.').step({ tool: 'Bash', input: { command: 'npm run watch' }, result: 'ok' });
     await writeFile(join(server.sessions, `${file.id}.jsonl`), file.text);
     await Promise.all(tabs.map((tab) => tab.getByRole('button', { name: /new$/ }).waitFor({ timeout: 60_000 })));

@@ -224,7 +224,12 @@ test('all tabs share one event stream, and go on when the tab that reads it is c
   try {
     for (let n = 0; n < 8; n += 1) {
       const tab = { abort: new AbortController(), heard: [], connected: null };
-      tab.done = listenShared('/events', tab.abort.signal, ({ data }) => tab.heard.push(data), (connected) => (tab.connected = connected));
+      tab.done = listenShared(
+        '/events',
+        tab.abort.signal,
+        ({ data }) => tab.heard.push(data),
+        (connected) => (tab.connected = connected),
+      );
       tabs.push(tab);
     }
     await soon('every tab is connected', () => tabs.every((tab) => tab.connected));
@@ -260,7 +265,12 @@ test('without locks a tab reads a stream of its own, but not while it is hidden'
   };
   const abort = new AbortController();
   const heard = [];
-  const done = listenShared('/events', abort.signal, ({ data }) => heard.push(data), () => {});
+  const done = listenShared(
+    '/events',
+    abort.signal,
+    ({ data }) => heard.push(data),
+    () => {},
+  );
   try {
     await soon('it reads', () => browser.open.size === 1);
     hide(true);

@@ -15,9 +15,15 @@ function nameOf(token: string): string {
 }
 
 /** Stays connected until aborted, with one stream for all tabs where the browser can share one. */
-export async function listenShared(path: string, signal: AbortSignal, onEvent: OnEvent, onState: OnState): Promise<void> {
+export async function listenShared(
+  path: string,
+  signal: AbortSignal,
+  onEvent: OnEvent,
+  onState: OnState,
+): Promise<void> {
   // Locks need a secure context: HTTPS, or this machine.
-  if (typeof BroadcastChannel === 'undefined' || !navigator.locks) return listenWhileVisible(path, signal, onEvent, onState);
+  if (typeof BroadcastChannel === 'undefined' || !navigator.locks)
+    return listenWhileVisible(path, signal, onEvent, onState);
   const name = nameOf(authorization()['Authorization'] ?? '');
   const channel = new BroadcastChannel(name);
   let isReader = false;
@@ -56,7 +62,12 @@ export async function listenShared(path: string, signal: AbortSignal, onEvent: O
 }
 
 /** Reads a stream of its own, closed while the tab is hidden. */
-async function listenWhileVisible(path: string, signal: AbortSignal, onEvent: OnEvent, onState: OnState): Promise<void> {
+async function listenWhileVisible(
+  path: string,
+  signal: AbortSignal,
+  onEvent: OnEvent,
+  onState: OnState,
+): Promise<void> {
   let wasHidden = false;
   while (!signal.aborted) {
     if (document.hidden) {
