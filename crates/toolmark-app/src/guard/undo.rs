@@ -74,7 +74,7 @@ impl Choice<'_> {
 pub fn open_store() -> Result<Store, Failure> {
     match open(None, Trust::Environment, None).guard.policy().log().place() {
         Ok(Some(log)) => Ok(Store::beside(&log)),
-        _ => Err(Failure::usage("there is no place for kept files")
+        _ => Err(Failure::usage("the directory of kept files is unknown")
             .hint("set HOME, or log the guard's decisions")),
     }
 }

@@ -100,8 +100,12 @@ fn keep(
         copier.keep(path, by, &[])?;
     }
     let mut git = None;
+    // Only `git clean` deletes; another command may leave a file, which then changes under both
+    // names.
+    let only_cleans = losses.discards.iter().all(|discards| *discards == Discards::Untracked);
+    let by = if only_cleans { by } else { By::Copy };
     for discards in &losses.discards {
-        git = Some(tree::keep(Path::new(cwd), *discards, &mut copier, &draft)?);
+        git = Some(tree::keep(Path::new(cwd), (*discards, by), &mut copier, &draft)?);
     }
     let is_empty = copier.items.is_empty();
     if is_empty && git.is_none() {
@@ -181,26 +185,39 @@ impl Losses {
         match effect.kind {
             Kind::Delete | Kind::Overwrite => {
                 let Some(paths) = paths(&effect.target, cwd) else { return false };
+                // What is not there yet, is behind a link or is a repository is lost all the same.
+                let takes_link = matches!(effect.program.as_str(), "rm" | "unlink")
+                    && !effect.target.ends_with('/');
+                let is_whole = |path: &PathBuf| is_whole(path, takes_link);
+                let is_whole = !paths.is_empty() && paths.iter().all(is_whole);
                 match effect.kind {
                     Kind::Delete => self.deleted.extend(paths),
                     _ => self.overwritten.extend(paths),
                 }
                 self.writes |= !UNLINKS.contains(&effect.program.as_str());
-                is_inside
+                is_inside && is_whole
             }
-            Kind::DiscardVcs => match discards(effect, command) {
-                Some(discards) => {
-                    self.discards.push(discards);
-                    true
-                }
-                None => false,
-            },
+            Kind::DiscardVcs => {
+                let discards = discards(effect, command);
+                self.discards.extend(discards.into_iter().flatten());
+                discards.is_some()
+            }
             _ => false,
         }
     }
 
     fn is_empty(&self) -> bool {
         self.deleted.is_empty() && self.overwritten.is_empty() && self.discards.is_empty()
+    }
+}
+
+/// Whether keeping a path keeps everything that deleting it, or writing to it, destroys.
+/// `takes_link` says that of a link only the link itself is deleted.
+fn is_whole(path: &Path, takes_link: bool) -> bool {
+    let Ok(about) = path.symlink_metadata() else { return false };
+    match about.is_symlink() {
+        true => takes_link,
+        false => !path.join(".git").exists(),
     }
 }
 
@@ -242,9 +259,9 @@ fn is_committed(path: &str, facts: &dyn Facts) -> bool {
         && directory().and_then(|at| facts.is_clean(at, &[path.to_owned()], true)) == Some(true)
 }
 
-/// Returns which state of the work tree a git command discards, if it is that of the repository
+/// Returns which states of the work tree a git command discards, if it is that of the repository
 /// around the session's directory.
-fn discards(effect: &Effect, command: Option<&str>) -> Option<Discards> {
+fn discards(effect: &Effect, command: Option<&str>) -> Option<&'static [Discards]> {
     if effect.program != "git" {
         return None;
     }
@@ -254,11 +271,20 @@ fn discards(effect: &Effect, command: Option<&str>) -> Option<Discards> {
         return None;
     }
     let (start, end) = effect.span;
-    let mut words = command.get(start..end)?.split_ascii_whitespace();
+    let own = command.get(start..end)?;
+    // A command before it may have added files that git does not know yet.
+    let is_alone = own.trim() == command.trim();
+    let mut words = own.split_ascii_whitespace();
     words.find(|word| *word == "git")?;
     match words.find(|word| !word.starts_with('-'))? {
-        "reset" | "checkout" | "restore" | "switch" => Some(Discards::Changes),
-        "clean" => Some(Discards::Untracked),
+        "clean" if is_alone => Some(&[Discards::Untracked]),
+        "restore" if is_alone => Some(&[Discards::Changes]),
+        "reset" if is_alone && effect.target == "HEAD" => Some(&[Discards::Changes]),
+        "checkout" if is_alone && effect.target != "the work tree" => Some(&[Discards::Changes]),
+        // The files of another commit replace those of the same name that git does not know.
+        "reset" | "checkout" | "restore" | "switch" | "clean" => {
+            Some(&[Discards::Changes, Discards::Untracked])
+        }
         _ => None,
     }
 }

@@ -17,10 +17,11 @@ const INDEX: &str = "index";
 /// Directories that tools make again from a lock file.
 const REBUILT: &[&str] = &["node_modules", ".venv", "__pycache__", ".git"];
 
-/// Keeps the state of the work tree around a directory.
+/// Keeps the state of the work tree around a directory; files that git does not know in the given
+/// way.
 pub(super) fn keep(
     cwd: &Path,
-    discards: Discards,
+    (discards, by): (Discards, By),
     copier: &mut Copier<'_>,
     draft: &Draft,
 ) -> Result<Git, String> {
@@ -39,7 +40,7 @@ pub(super) fn keep(
         Discards::Untracked => {
             let known: Vec<&str> = files.iter().map(|(path, _)| *path).collect();
             for path in untracked(&root, &known)? {
-                copier.keep(&path, By::Link, REBUILT)?;
+                copier.keep(&path, by, REBUILT)?;
             }
         }
     }

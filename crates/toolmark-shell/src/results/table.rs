@@ -138,8 +138,7 @@ pub(super) struct Match {
     pub(super) is_count: bool,
 }
 
-/// A text, and which three bytes in a row it has: most of some thousand literals are told not to
-/// be in it without a search.
+/// A text, and the triples of bytes in it, which rule out most of the literals without a search.
 pub(super) struct FoundLiterals<'t> {
     text: [&'t str; 2],
     grams: Box<[u64; GRAMS / 64]>,

@@ -153,7 +153,7 @@ fn commands_are_undone_exactly() {
         "truncate -s 0 note.txt",
         "sed -i s/note/x/ note.txt",
         "rm *.txt",
-        "find . -name '*.txt' -delete",
+        "find data -name 'x' -delete",
         "cp two.txt data/deep/x && rm -r data",
         "shred note.txt",
         "git checkout -- src/one.txt",
@@ -162,6 +162,7 @@ fn commands_are_undone_exactly() {
         "git reset --hard HEAD~1",
         "git clean -fdx",
         "git add src && git reset --hard",
+        "git add . && git reset --hard",
     ] {
         let Some(stage) = Stage::new() else { return };
         let before = (stage.comparable(command), stage.head());
@@ -231,6 +232,7 @@ fn what_cannot_be_kept_is_not_let_through() {
     for n in 0..2_100 {
         fs::write(stage.tree().join(format!("many/{n}")), "").unwrap();
     }
+    stage.sh("mkdir ../precious nested && git init -q nested && ln -s src folder");
     for (command, want) in [
         ("echo x > large.bin", "ask"),
         ("rm -rf many", "deny"),
@@ -239,6 +241,11 @@ fn what_cannot_be_kept_is_not_let_through() {
         ("git branch -D main", "ask"),
         ("git push --force origin main", "deny"),
         ("git -C src reset --hard", "deny"),
+        // One of the paths is not there before the command runs, or leads elsewhere.
+        ("mv ../precious moved && rm -rf moved data", "deny"),
+        ("find folder/ -delete; rm -rf data", "deny"),
+        ("rm -rf nested data", "deny"),
+        ("find . -name '*.txt' -delete", "ask"),
     ] {
         assert_eq!(stage.call(command).0, want, "{command}");
     }

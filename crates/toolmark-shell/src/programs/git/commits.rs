@@ -23,7 +23,7 @@
 //! git cherry-pick -n x
 //! git log --oneline -5
 //! git diff HEAD~1 -- src
-//! git grep -n TODO
+//! git grep -n main
 //! git add -A
 //! ```
 
