@@ -34,15 +34,26 @@ pub struct Shard {
     of: usize,
 }
 
-impl FromStr for Shard {
-    type Err = String;
+/// Reason why a text is not a [`Shard`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum ShardError {
+    /// The text is not two numbers.
+    #[error("write I/N, such as 1/4")]
+    Syntax,
+    /// There is no such part.
+    #[error("the part must be between 1 and {0}")]
+    Range(usize),
+}
 
-    fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || "write I/N, such as 1/4".to_owned();
-        let (index, of) = text.split_once('/').ok_or_else(wrong)?;
-        let (index, of) = (index.parse().map_err(|_| wrong())?, of.parse().map_err(|_| wrong())?);
+impl FromStr for Shard {
+    type Err = ShardError;
+
+    fn from_str(text: &str) -> Result<Self, ShardError> {
+        let (index, of) = text.split_once('/').ok_or(ShardError::Syntax)?;
+        let number = |text: &str| text.parse().map_err(|_| ShardError::Syntax);
+        let (index, of) = (number(index)?, number(of)?);
         if index < 1 || index > of {
-            return Err(format!("the part must be between 1 and {of}"));
+            return Err(ShardError::Range(of));
         }
         Ok(Self { index, of })
     }

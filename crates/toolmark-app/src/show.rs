@@ -195,20 +195,31 @@ pub fn find_trace(trace: &Path) -> Result<Input, Failure> {
     }
 }
 
+/// Reason why an answer selects no session.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NotPicked {
+    /// No session has this number or prefix.
+    #[error("no session {0}")]
+    Unknown(String),
+    /// Several sessions have this prefix.
+    #[error("{0} sessions start with {1}")]
+    Ambiguous(usize, String),
+}
+
 /// Resolves an answer: the number of a session in the list, or a prefix of its ID.
 pub fn picked<'s>(
     sessions: &'s [Session],
     listed: &'s [Session],
     answer: &str,
-) -> Result<&'s Session, String> {
+) -> Result<&'s Session, NotPicked> {
     let number = answer.parse::<usize>().ok().and_then(|n| n.checked_sub(1));
     if let Some(session) = number.and_then(|at| listed.get(at)) {
         return Ok(session);
     }
     match sessions::with_prefix(sessions, answer).as_slice() {
         [one] => Ok(one),
-        [] => Err(format!("no session {answer}")),
-        many => Err(format!("{} sessions start with {answer}", many.len())),
+        [] => Err(NotPicked::Unknown(answer.to_owned())),
+        many => Err(NotPicked::Ambiguous(many.len(), answer.to_owned())),
     }
 }
 

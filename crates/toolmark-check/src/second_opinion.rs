@@ -10,7 +10,7 @@ use crate::scorecard::Measure;
 use serde::Serialize;
 use toolmark_base::SortedMap;
 use toolmark_outcome::judging::{Judge, Question, answered};
-use toolmark_outcome::{Axis, SecondOpinion};
+use toolmark_outcome::{Axis, Missing, SecondOpinion};
 use toolmark_outcome::{CallRef, Cause, Evidence, Outcome, TracePlace, Verdict, reaches};
 use toolmark_outcome::{Printable, Redactor, Untrusted};
 
@@ -96,10 +96,11 @@ impl Checked {
         let mut doubts = std::mem::take(&mut self.doubts);
         doubts.sort_by(Doubt::order);
         let mut questions: Vec<Question> = Vec::new();
-        let asked: Vec<(Doubt, Result<usize, String>)> = doubts
+        let asked: Vec<(Doubt, Result<usize, Missing>)> = doubts
             .into_iter()
             .map(|mut doubt| {
-                let question = std::mem::replace(&mut doubt.question, Err(String::new()));
+                let none = Err(Missing(String::new()));
+                let question = std::mem::replace(&mut doubt.question, none);
                 let at = question.map(|question| {
                     questions.push(question);
                     questions.len() - 1
@@ -121,7 +122,7 @@ impl Checked {
                     (Some(question), Some(ruling)) => answered(question, ruling),
                     _ => Outcome::unknown(Cause::Judge, "the judge gave no answer"),
                 },
-                Err(missing) => Outcome::unknown(Cause::MissingEvidence, missing),
+                Err(missing) => Outcome::unknown(Cause::MissingEvidence, missing.0),
             };
             if let Some(score) = outcome.score {
                 let measure = measure(&doubt);

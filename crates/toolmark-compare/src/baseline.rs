@@ -316,15 +316,19 @@ impl Sessions<'_> {
     }
 }
 
+/// Error: the text is not a report of `toolmark check`.
+#[derive(Debug, thiserror::Error)]
+#[error("not a JSON report of `toolmark check`: {0}")]
+pub struct NotACheckReport(#[from] serde_json::Error);
+
 impl Baseline {
     /// Parses a report.
     ///
     /// # Errors
     ///
     /// If the text is not a report of `toolmark check`.
-    pub fn parse(text: &str) -> Result<Self, String> {
-        let report: Report = serde_json::from_str(text)
-            .map_err(|error| format!("not a JSON report of `toolmark check`: {error}"))?;
+    pub fn parse(text: &str) -> Result<Self, NotACheckReport> {
+        let report: Report = serde_json::from_str(text)?;
         let mut baseline = Self::default();
         let findings = report.findings.into_iter().map(|known| KnownFinding {
             fingerprint: known.fingerprint,

@@ -1,6 +1,6 @@
 //! Findings, gates and sessions of two reports of `toolmark check`.
 
-use crate::baseline::{Baseline, ReportChanges};
+use crate::baseline::{Baseline, NotACheckReport, ReportChanges};
 use crate::group::{MeasureChange, MeasureChanges};
 use crate::reading::VerdictWord;
 use serde::{Deserialize, Serialize};
@@ -188,7 +188,11 @@ pub struct CheckedChange {
 impl CheckReport {
     /// Returns a report from its displayed parts, and from its text, which the baseline is read
     /// from.
-    pub(crate) fn new(shape: CheckShape, text: &str, redactor: Redactor) -> Result<Self, String> {
+    pub(crate) fn new(
+        shape: CheckShape,
+        text: &str,
+        redactor: Redactor,
+    ) -> Result<Self, NotACheckReport> {
         let finding = |finding: FindingShape| FindingRef {
             code: redactor.apply(finding.code),
             name: redactor.apply(finding.name),

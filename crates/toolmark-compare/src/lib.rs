@@ -32,7 +32,7 @@ mod group;
 mod reading;
 mod run;
 
-pub use baseline::{Baseline, ReportChanges};
+pub use baseline::{Baseline, NotACheckReport, ReportChanges};
 pub use checked::{CheckedChange, FindingRef, GateChange, SessionRef};
 pub use gate::{FailOn, GateResult};
 pub use graded::{CaseChange, CaseRef, CaseSide, Change, GradedChange};

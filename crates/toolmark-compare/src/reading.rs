@@ -244,7 +244,8 @@ impl Run {
         if let Some(check) = check {
             let failed = |error: &serde_json::Error| ReadError::json(error, None);
             let shape: CheckShape = serde_json::from_str(check).map_err(|error| failed(&error))?;
-            self.checked = Some(CheckReport::new(shape, check, redactor).map_err(broken)?);
+            self.checked =
+                Some(CheckReport::new(shape, check, redactor).map_err(|e| broken(e.to_string()))?);
         }
         if self.graded.is_none() && self.checked.is_none() {
             return Err(ReadError::new(None, "not a report of toolmark", WRITE_ONE));
@@ -310,7 +311,8 @@ impl Run {
                 );
                 let shape: CheckShape = serde_json::from_str(&object)
                     .map_err(|error| ReadError::json(&error, Some(1)))?;
-                let report = CheckReport::new(shape, &object, redactor).map_err(broken)?;
+                let report = CheckReport::new(shape, &object, redactor)
+                    .map_err(|e| broken(e.to_string()))?;
                 self.checked = Some(report.of_lines(card));
             }
             None if !findings.is_empty() => {

@@ -1,11 +1,11 @@
 //! CSV: the first line names the columns. Fields stay text, even when they look like numbers:
 //! `007` remains `007`.
 
-use super::Rows;
+use super::{DatasetFault, Rows};
 use csv::{ErrorKind, ReaderBuilder};
 use serde_json::{Map, Value};
 
-pub(super) fn read(text: &str, delimiter: u8, rows: &mut Rows) -> Result<(), String> {
+pub(super) fn read(text: &str, delimiter: u8, rows: &mut Rows) -> Result<(), DatasetFault> {
     let mut reader = ReaderBuilder::new()
         .delimiter(delimiter)
         .has_headers(false)
@@ -52,7 +52,7 @@ pub(super) fn read(text: &str, delimiter: u8, rows: &mut Rows) -> Result<(), Str
     }
     match columns {
         Some(_) => Ok(()),
-        None => Err("expected a first line with the names of the columns".into()),
+        None => Err(DatasetFault::NoColumns),
     }
 }
 

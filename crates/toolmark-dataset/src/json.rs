@@ -1,13 +1,13 @@
 //! JSON: a list of objects, or an object that contains one.
 
-use super::Rows;
+use super::{DatasetFault, Rows};
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 
 /// Keys under which the list of rows is found.
-const KEYS: &[&str] = &["data", "rows", "samples", "examples"];
+pub(super) const KEYS: [&str; 4] = ["data", "rows", "samples", "examples"];
 
-pub(super) fn read(text: &str, rows: &mut Rows) -> Result<(), String> {
+pub(super) fn read(text: &str, rows: &mut Rows) -> Result<(), DatasetFault> {
     let whole: &RawValue = match serde_json::from_str(text) {
         Ok(whole) => whole,
         Err(error) => {
@@ -20,7 +20,7 @@ pub(super) fn read(text: &str, rows: &mut Rows) -> Result<(), String> {
         Err(_) => {
             let map: Option<BTreeMap<String, &RawValue>> = serde_json::from_str(whole.get()).ok();
             let under = |key: &&str| serde_json::from_str(map.as_ref()?.get(*key)?.get()).ok();
-            KEYS.iter().find_map(under).ok_or_else(no_rows)?
+            KEYS.iter().find_map(under).ok_or(DatasetFault::NoRows)?
         }
     };
     let (mut line, mut counted) = (1, 0);
@@ -39,9 +39,4 @@ pub(super) fn read(text: &str, rows: &mut Rows) -> Result<(), String> {
         }
     }
     Ok(())
-}
-
-fn no_rows() -> String {
-    let (last, others) = KEYS.split_last().unwrap_or((&"", &[]));
-    format!("expected a list of rows, or an object with one under {} or {last}", others.join(", "))
 }

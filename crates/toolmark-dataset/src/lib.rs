@@ -22,6 +22,7 @@ mod jsonl;
 mod parquet;
 pub mod template;
 
+use parquet::ParquetFault;
 use serde_json::Value;
 use std::fmt;
 use std::path::Path;
@@ -70,6 +71,20 @@ impl fmt::Display for DatasetError {
 }
 
 impl std::error::Error for DatasetError {}
+
+/// Reason why a dataset as a whole cannot be read.
+#[derive(Debug, thiserror::Error)]
+enum DatasetFault {
+    #[error("expected a first line with the names of the columns")]
+    NoColumns,
+    #[error(
+        "expected a list of rows, or an object with one under {} or {}",
+        json::KEYS[..3].join(", "), json::KEYS[3]
+    )]
+    NoRows,
+    #[error("cannot be read as Parquet: {0}")]
+    Parquet(#[from] ParquetFault),
+}
 
 /// Error when a dataset cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -125,8 +140,8 @@ pub fn read(path: &Path) -> Result<Vec<Row>, ReadError> {
             read_text(&text, kind, &mut rows)
         }
     };
-    if let Err(message) = read {
-        rows.fail(None, message);
+    if let Err(fault) = read {
+        rows.fail(None, fault.to_string());
     }
     match rows.errors.is_empty() {
         true => Ok(rows.rows),
@@ -134,10 +149,13 @@ pub fn read(path: &Path) -> Result<Vec<Row>, ReadError> {
     }
 }
 
-fn read_text(text: &str, kind: Kind, rows: &mut Rows) -> Result<(), String> {
+fn read_text(text: &str, kind: Kind, rows: &mut Rows) -> Result<(), DatasetFault> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     match kind {
-        Kind::Jsonl => jsonl::read(text, rows),
+        Kind::Jsonl => {
+            jsonl::read(text, rows);
+            Ok(())
+        }
         Kind::Csv(delimiter) => csv::read(text, delimiter, rows),
         Kind::Json => json::read(text, rows),
         Kind::Parquet => Ok(()),

@@ -7,7 +7,7 @@
 //! The library panics on files that combine incompatible types; such a file is reported like
 //! any other unreadable file.
 
-use super::{MAX_BYTES, Rows};
+use super::{DatasetFault, MAX_BYTES, Rows};
 use jiff::civil::Time;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
@@ -24,22 +24,32 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 /// Maximum nesting depth of columns.
 const MAX_DEPTH: usize = 32;
 
-pub(super) fn read(file: File, rows: &mut Rows) -> Result<(), String> {
-    match catch_unwind(AssertUnwindSafe(|| read_rows(file, rows))) {
-        Ok(Ok(())) => Ok(()),
-        Ok(Err(message)) => Err(format!("cannot be read as Parquet: {message}")),
-        Err(_) => Err("cannot be read as Parquet: its types do not go together".into()),
-    }
+/// Reason why a Parquet file, or one of its rows, cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum ParquetFault {
+    #[error(transparent)]
+    Format(#[from] parquet::errors::ParquetError),
+    #[error("its types do not go together")]
+    Types,
+    #[error("the rows come to more than {MAX_BYTES} bytes")]
+    TooLarge,
+    #[error("its columns nest too deep")]
+    TooDeep,
 }
 
-fn read_rows(file: File, rows: &mut Rows) -> Result<(), String> {
-    let reader = SerializedFileReader::new(file).map_err(|error| error.to_string())?;
+pub(super) fn read(file: File, rows: &mut Rows) -> Result<(), DatasetFault> {
+    let read = catch_unwind(AssertUnwindSafe(|| read_rows(file, rows)));
+    Ok(read.unwrap_or(Err(ParquetFault::Types))?)
+}
+
+fn read_rows(file: File, rows: &mut Rows) -> Result<(), ParquetFault> {
+    let reader = SerializedFileReader::new(file)?;
     let schema = reader.metadata().file_metadata().schema().clone();
     let mut writer = Writer { left: MAX_BYTES };
-    for (n, row) in reader.get_row_iter(None).map_err(|e| e.to_string())?.enumerate() {
+    for (n, row) in reader.get_row_iter(None)?.enumerate() {
         let place = n as u64 + 1;
         let value = row
-            .map_err(|error| error.to_string())
+            .map_err(ParquetFault::from)
             .and_then(|row| writer.group(&row, Some(&schema), MAX_DEPTH));
         match value {
             Ok(value) => {
@@ -47,9 +57,9 @@ fn read_rows(file: File, rows: &mut Rows) -> Result<(), String> {
                     break;
                 }
             }
-            Err(message) => {
+            Err(fault) => {
                 // Rows after a bad row cannot be trusted.
-                rows.fail(Some(place), message);
+                rows.fail(Some(place), fault.to_string());
                 break;
             }
         }
@@ -63,17 +73,22 @@ struct Writer {
 }
 
 impl Writer {
-    fn spend(&mut self, bytes: usize) -> Result<(), String> {
+    fn spend(&mut self, bytes: usize) -> Result<(), ParquetFault> {
         match self.left.checked_sub(bytes as u64 + 16) {
             Some(left) => {
                 self.left = left;
                 Ok(())
             }
-            None => Err(format!("the rows come to more than {MAX_BYTES} bytes")),
+            None => Err(ParquetFault::TooLarge),
         }
     }
 
-    fn group(&mut self, row: &Row, kind: Option<&Type>, depth: usize) -> Result<Value, String> {
+    fn group(
+        &mut self,
+        row: &Row,
+        kind: Option<&Type>,
+        depth: usize,
+    ) -> Result<Value, ParquetFault> {
         let mut map = Map::new();
         for (name, field) in row.get_column_iter() {
             let kind = kind
@@ -85,8 +100,13 @@ impl Writer {
         Ok(Value::Object(map))
     }
 
-    fn field(&mut self, field: &Field, kind: Option<&Type>, depth: usize) -> Result<Value, String> {
-        let depth = depth.checked_sub(1).ok_or("its columns nest too deep")?;
+    fn field(
+        &mut self,
+        field: &Field,
+        kind: Option<&Type>,
+        depth: usize,
+    ) -> Result<Value, ParquetFault> {
+        let depth = depth.checked_sub(1).ok_or(ParquetFault::TooDeep)?;
         let value = match field {
             Field::Group(row) => return self.group(row, kind, depth),
             Field::ListInternal(list) => {

@@ -142,11 +142,11 @@ impl Template {
     /// value.
     pub fn value(&self, row: &Value) -> Result<Value, TemplateError> {
         let Some(range) = &self.expression else {
-            return literal::parse(&self.text(row)?).map_err(|message| self.plain(message));
+            return literal::parse(&self.text(row)?).map_err(|error| self.plain(error.to_string()));
         };
         let value = self.evaluated(range, row)?;
         if let Some(text) = value.as_str() {
-            return literal::parse(text).map_err(|message| self.plain(message));
+            return literal::parse(text).map_err(|error| self.plain(error.to_string()));
         }
         serde_json::to_value(&value)
             .map_err(|error| self.plain(format!("the template gives no value: {error}")))

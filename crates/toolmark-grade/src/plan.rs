@@ -9,7 +9,7 @@ use std::sync::Arc;
 use toolmark_base::SortedMap;
 use toolmark_outcome::Profile;
 use toolmark_outcome::judging::Effort;
-use toolmark_outcome::{Context, SpecPlace};
+use toolmark_outcome::{Context, Missing, SpecPlace};
 use toolmark_outcome::{PassRule, Scoring};
 
 /// A grader with its settings in a case.
@@ -225,5 +225,6 @@ pub trait Aggregate: Send + Sync {
     /// Returns its name.
     fn name(&self) -> &str;
     /// Returns its value, or the reason why there is none.
-    fn value(&self, results: &[toolmark_outcome::CaseResult]) -> Result<serde_json::Value, String>;
+    fn value(&self, results: &[toolmark_outcome::CaseResult])
+    -> Result<serde_json::Value, Missing>;
 }

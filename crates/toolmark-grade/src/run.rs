@@ -196,7 +196,7 @@ impl<'p> Grading<'p> {
         for aggregate in &self.plan.aggregates {
             let value = match aggregate.value(&outcomes) {
                 Ok(value) => value,
-                Err(why) => serde_json::json!({"value": null, "unknown": why}),
+                Err(missing) => serde_json::json!({"value": null, "unknown": missing.0}),
             };
             aggregates.insert(aggregate.name().to_owned(), value);
         }

@@ -58,17 +58,21 @@ pub struct CachedAnswer {
     pub spent: Spent,
 }
 
+/// Text with which a model refused to answer.
+#[derive(Debug)]
+pub(crate) struct Refusal(pub(crate) String);
+
 impl CachedAnswer {
     pub(crate) fn new(
         key: &Key,
         model: &crate::config::Model,
         rubric: Option<String>,
-        said: Result<Submission, String>,
+        said: Result<Submission, Refusal>,
         spent: Spent,
     ) -> Self {
         let (answer, refusal) = match said {
             Ok(answer) => (Some(answer), None),
-            Err(refusal) => (None, Some(refusal)),
+            Err(Refusal(refusal)) => (None, Some(refusal)),
         };
         Self {
             version: VERSION,

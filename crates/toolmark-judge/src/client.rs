@@ -7,8 +7,8 @@
 
 use crate::answer::{Complaint, Submission, read};
 use crate::budget::{self, Budget};
-use crate::cache::{Cache, CachedAnswer, Key};
-use crate::config::{Model, Settings};
+use crate::cache::{Cache, CachedAnswer, Key, Refusal};
+use crate::config::{Model, ModelError, Settings};
 use crate::materials::{Redact, RedactedMaterials};
 use crate::prompt::{self, SYSTEM, WrittenQuestion};
 use crate::providers::{Fault, FaultKind, Prompt, Provider, Reply, Tokens};
@@ -133,7 +133,7 @@ pub struct JudgeClient {
     redact: Redact,
     budget: Budget,
     semaphore: Semaphore,
-    models: Mutex<BTreeMap<ModelKey, Result<Arc<JudgeModel>, String>>>,
+    models: Mutex<BTreeMap<ModelKey, Result<Arc<JudgeModel>, ModelError>>>,
     said: Mutex<BTreeMap<Key, Arc<OnceLock<AnswerResult>>>>,
     counts: Counts,
     objection: Option<Objection>,
@@ -226,16 +226,13 @@ impl JudgeClient {
         &self,
         word: Option<&str>,
         effort: Option<Effort>,
-    ) -> Result<Arc<JudgeModel>, String> {
+    ) -> Result<Arc<JudgeModel>, ModelError> {
         let name = word.unwrap_or_default().to_owned();
         let mut models = self.models.lock().unwrap_or_else(PoisonError::into_inner);
         let judge = models.entry((name, effort.map(Effort::word))).or_insert_with(|| {
             let mut model = match word {
                 Some(word) => self.settings.model(word)?,
-                None => {
-                    let none = || "no model is configured to judge".to_owned();
-                    self.settings.default_model.clone().ok_or_else(none)?
-                }
+                None => self.settings.default_model.clone().ok_or(ModelError::None)?,
             };
             model.effort = effort.or(model.effort);
             let provider = (self.connect)(&model);
@@ -247,9 +244,9 @@ impl JudgeClient {
     fn vote(&self, question: &Question, word: Option<&str>, vote: u32) -> Vote {
         let judge = match self.find_model(word, question.panel.effort) {
             Ok(judge) => judge,
-            Err(reason) => {
+            Err(error) => {
                 let model = word.unwrap_or("none").to_owned();
-                let answer = Err(self.unanswered(Cause::NeedsJudge, reason));
+                let answer = Err(self.unanswered(Cause::NeedsJudge, error.to_string()));
                 return Vote { model, answer };
             }
         };
@@ -321,7 +318,7 @@ impl JudgeClient {
         let said = match said {
             Ok(answer) => Ok(answer),
             // A refusal is an answer, and was paid for.
-            Err(why) if used => Err(why.reason),
+            Err(why) if used => Err(Refusal(why.reason)),
             Err(why) => return Err(why),
         };
         let spent = budget::spent(&judge.model, tokens);

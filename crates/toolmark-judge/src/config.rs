@@ -302,11 +302,32 @@ impl Default for Settings {
     }
 }
 
+/// Reason why a word names no model.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ModelError {
+    /// No model is configured.
+    #[error("no model is configured to judge")]
+    None,
+    /// The provider has no default address.
+    #[error(
+        "{} has no address of its own: name {} with its base_url under judge: models:",
+        .0.word(), quoted(.1)
+    )]
+    NoAddress(Kind, String),
+    /// The provider of the model is unknown.
+    #[error(
+        "the provider of {name} is unknown: write anthropic:{0}, openai:{0} or \
+         openai-chat:{0}, or name it under judge: models:",
+        name = quoted(.0)
+    )]
+    UnknownProvider(String),
+}
+
 impl Settings {
     /// Returns the model that a spec names: one of `models`, the default one, `provider:model`, or
     /// another model with the settings of the default one. A custom default address, such as a
     /// gateway, serves every name without a provider.
-    pub fn model(&self, word: &str) -> Result<Model, String> {
+    pub fn model(&self, word: &str) -> Result<Model, ModelError> {
         if let Some(found) = self.find(word) {
             return found;
         }
@@ -318,14 +339,14 @@ impl Settings {
             }
             (Some(kind), _) => self.like_default(kind, word),
             (None, Some(default)) => Ok(renamed(default, word)),
-            (None, None) => Err(unknown_provider(word)),
+            (None, None) => Err(ModelError::UnknownProvider(word.to_owned())),
         }
     }
 
     /// Returns the model that a command line names. As [`Self::model`], but a model whose name
     /// identifies its provider uses the address of that provider, independent of the server
     /// configured for others.
-    pub fn model_on_command_line(&self, word: &str) -> Result<Model, String> {
+    pub fn model_on_command_line(&self, word: &str) -> Result<Model, ModelError> {
         match (self.find(word), kind_of(word)) {
             (Some(found), _) => found,
             (None, Some(kind)) => self.like_default(kind, word),
@@ -334,7 +355,7 @@ impl Settings {
     }
 
     /// Finds a model that is configured, or named with its provider.
-    fn find(&self, word: &str) -> Option<Result<Model, String>> {
+    fn find(&self, word: &str) -> Option<Result<Model, ModelError>> {
         if let Some(model) = self.models.get(word) {
             return Some(Ok(model.clone()));
         }
@@ -364,17 +385,13 @@ impl Settings {
 
     /// Returns a model of a provider, with the settings of the default model if that has the same
     /// provider.
-    fn like_default(&self, kind: Kind, model: &str) -> Result<Model, String> {
+    fn like_default(&self, kind: Kind, model: &str) -> Result<Model, ModelError> {
         if let Some(default) = self.default_model.as_ref().filter(|default| default.kind == kind) {
             return Ok(renamed(default, model));
         }
         let base_url = kind.base_url().to_owned();
         if base_url.is_empty() {
-            return Err(format!(
-                "{} has no address of its own: name {} with its base_url under judge: models:",
-                kind.word(),
-                quoted(model)
-            ));
+            return Err(ModelError::NoAddress(kind, model.to_owned()));
         }
         Ok(Model {
             name: model.to_owned(),
@@ -410,14 +427,6 @@ fn renamed(default: &Model, model: &str) -> Model {
 
 fn default_limit(model: &Model) -> TokenLimit {
     TokenLimit::of(model.kind, &model.base_url, &model.model)
-}
-
-fn unknown_provider(word: &str) -> String {
-    format!(
-        "the provider of {} is unknown: write anthropic:{word}, openai:{word} or \
-         openai-chat:{word}, or name it under judge: models:",
-        quoted(word)
-    )
 }
 
 #[cfg(test)]

@@ -25,10 +25,19 @@ pub(crate) enum Check {
     Unknown(String),
 }
 
+/// Reason why a schema cannot be used.
+#[derive(Debug, Clone, Copy, thiserror::Error)]
+enum SchemaError {
+    #[error("its schema refers to itself endlessly")]
+    Endless,
+    #[error("its schema cannot be used")]
+    Unusable,
+}
+
 /// The schema of a tool, compiled when it is first needed.
 pub(crate) struct Schema {
     value: Option<Value>,
-    compiled: OnceLock<Result<Arc<Arguments>, String>>,
+    compiled: OnceLock<Result<Arc<Arguments>, SchemaError>>,
     /// Whether a check timed out, after which none is tried again.
     timed_out: bool,
 }
@@ -48,15 +57,15 @@ impl Schema {
         }
         let compiled = self.compiled.get_or_init(|| {
             if has_reference_cycle(value) {
-                return Err("its schema refers to itself endlessly".to_owned());
+                return Err(SchemaError::Endless);
             }
             let value = value.clone();
             let built = run_with_timeout(move || compile(&value).map(Arc::new));
-            built.flatten().ok_or_else(|| "its schema cannot be used".to_owned())
+            built.flatten().ok_or(SchemaError::Unusable)
         });
         let compiled = match compiled {
             Ok(compiled) => Arc::clone(compiled),
-            Err(why) => return Check::Unknown(why.clone()),
+            Err(error) => return Check::Unknown(error.to_string()),
         };
         let found = match &*compiled {
             Arguments::Flat(_) => Some(list_problems(&compiled, args)),

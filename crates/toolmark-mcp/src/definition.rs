@@ -24,15 +24,26 @@ pub(crate) struct Definition {
     pub(crate) hash: String,
 }
 
+/// Reason why an element of a list is not a definition.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum DefinitionError {
+    #[error("a definition of {0} bytes")]
+    TooLarge(usize),
+    #[error(transparent)]
+    Json(#[from] serde_json::Error),
+    #[error("a tool without a name")]
+    Unnamed,
+}
+
 impl Definition {
-    /// Parses one element of a list; the error describes the problem.
-    pub(crate) fn read(json: &str) -> Result<Self, String> {
+    /// Parses one element of a list.
+    pub(crate) fn read(json: &str) -> Result<Self, DefinitionError> {
         if json.len() > MAX_DEFINITION {
-            return Err(format!("a definition of {} bytes", json.len()));
+            return Err(DefinitionError::TooLarge(json.len()));
         }
-        let value = crate::message::strict_value(json).map_err(|error| error.to_string())?;
+        let value = crate::message::strict_value(json)?;
         let name = value.get("name").and_then(Value::as_str);
-        let name = name.filter(|name| !name.is_empty()).ok_or("a tool without a name")?.to_owned();
+        let name = name.filter(|name| !name.is_empty()).ok_or(DefinitionError::Unnamed)?.to_owned();
         let hash = hash(&value);
         Ok(Self { name, value, hash })
     }

@@ -22,6 +22,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::mpsc::Sender as EventSender;
 use toolmark_base::lock;
 use toolmark_http::http::header::{ACCEPT, CONTENT_TYPE, LOCATION};
+use toolmark_http::http::uri::InvalidUri;
 use toolmark_http::http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode, Uri};
 use toolmark_http::{AsSendBody, Client, Error, Events, Position, Response, Roots, Timeouts};
 
@@ -93,13 +94,44 @@ struct Post {
     client: Arc<Client>,
 }
 
+/// Reason why a server cannot be reached, or gives no answer.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum RemoteError {
+    #[error("{0}: {1}")]
+    Url(String, InvalidUri),
+    #[error("{0}: neither http nor https")]
+    Scheme(String),
+    #[error("a header is written `Name: value`")]
+    Header,
+    #[error("{0:?} is not a valid name of a header")]
+    HeaderName(String),
+    #[error("the value of the header {0:?} is invalid")]
+    HeaderValue(String),
+    #[error("{0:?} cannot be sent as a header")]
+    MessageHeader(String),
+    #[error(transparent)]
+    Thread(#[from] std::io::Error),
+    #[error("{0}")]
+    Request(String),
+    #[error("{0}")]
+    Refused(String),
+    #[error("it ended the session")]
+    SessionEnded,
+    #[error("HTTP {0} without a message")]
+    NoMessage(StatusCode),
+    #[error(transparent)]
+    Utf8(#[from] std::string::FromUtf8Error),
+    #[error("the stream ended")]
+    StreamEnded,
+}
+
 impl Http {
     /// Creates a transport to a server; nothing is sent yet.
-    pub(crate) fn new(remote: Remote, events: EventSender<Event>) -> Result<Self, String> {
+    pub(crate) fn new(remote: Remote, events: EventSender<Event>) -> Result<Self, RemoteError> {
         let Remote { url, headers } = remote;
-        let uri: Uri = url.parse().map_err(|error| format!("{url}: {error}"))?;
+        let uri: Uri = url.parse().map_err(|error| RemoteError::Url(url.clone(), error))?;
         if !matches!(uri.scheme_str(), Some("http" | "https")) {
-            return Err(format!("{url}: neither http nor https"));
+            return Err(RemoteError::Scheme(url));
         }
         let timeouts = Timeouts { connect: Some(CONNECT_TIMEOUT), ..Timeouts::default() };
         let shared = Arc::new(Shared {
@@ -114,7 +146,7 @@ impl Http {
         });
         let (queue, posts) = channel();
         let dispatcher = Arc::clone(&shared);
-        spawn(move || dispatch(&dispatcher, &posts)).map_err(|error| error.to_string())?;
+        spawn(move || dispatch(&dispatcher, &posts))?;
         Ok(Self { shared, queue: Some(queue) })
     }
 }
@@ -229,7 +261,7 @@ impl Shared {
         method: &Method,
         headers: &HeaderMap,
         body: impl AsSendBody + Copy,
-    ) -> Result<Response, String> {
+    ) -> Result<Response, RemoteError> {
         let mut uri = self.uri.clone();
         let mut redirects = 0;
         loop {
@@ -241,7 +273,7 @@ impl Shared {
                 true => client.send(request),
                 false => client.send_within(timeouts, request),
             };
-            let response = sent.map_err(|error| error.to_string())?;
+            let response = sent.map_err(|error| RemoteError::Request(error.to_string()))?;
             match redirect(&uri, &response).filter(|_| redirects < MAX_REDIRECTS) {
                 Some(next) => uri = next,
                 None => return Ok(response),
@@ -250,7 +282,7 @@ impl Shared {
         }
     }
 
-    fn post(&self, post: &Post, timeouts: Timeouts) -> Result<Response, String> {
+    fn post(&self, post: &Post, timeouts: Timeouts) -> Result<Response, RemoteError> {
         let mut headers = self.headers.clone();
         headers.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
@@ -266,10 +298,13 @@ impl Shared {
     }
 
     /// Sends a message that needs no answer.
-    fn deliver(&self, post: &Post) -> Result<(), String> {
+    fn deliver(&self, post: &Post) -> Result<(), RemoteError> {
         let timeouts = Timeouts { total: Some(ACCEPT_TIMEOUT), ..Timeouts::default() };
         let response = self.post(post, timeouts)?;
-        if response.status().is_success() { Ok(()) } else { Err(refusal(response)) }
+        match response.status().is_success() {
+            true => Ok(()),
+            false => Err(RemoteError::Refused(refusal(response))),
+        }
     }
 
     /// Ends the session on the server. Not every server allows it.
@@ -288,21 +323,20 @@ impl Shared {
         if self.return_client(post)
             && let (Err(why), Some(id)) = (answered, post.outline.id.clone())
         {
-            self.tell(Event::Unanswered { id, why });
+            self.tell(Event::Unanswered { id, why: why.to_string() });
         }
     }
 
     /// Forwards the messages of a response; the error is the reason why there is no answer.
-    fn take(&self, response: Response, post: &Post) -> Result<(), String> {
+    fn take(&self, response: Response, post: &Post) -> Result<(), RemoteError> {
         let status = response.status();
         let hello = post.outline.method.as_deref() == Some("initialize");
         if hello && let Some(session) = response.headers().get(SESSION) {
             *lock(&self.session) = Some(session.clone());
         }
         if status == StatusCode::NOT_FOUND && lock(&self.session).is_some() && !hello {
-            let why = "it ended the session".to_owned();
-            self.tell(Event::End(why.clone()));
-            return Err(why);
+            self.tell(Event::End(RemoteError::SessionEnded.to_string()));
+            return Err(RemoteError::SessionEnded);
         }
         let is_json = response.is_of_type("application/json");
         if !status.is_success() {
@@ -312,16 +346,17 @@ impl Shared {
                 self.pass(&body, false);
                 return Ok(());
             }
-            return Err(describe_refusal(status, &body));
+            return Err(RemoteError::Refused(describe_refusal(status, &body)));
         }
         if response.is_event_stream() {
             return self.follow(response, post, hello);
         }
         if !is_json {
-            return Err(format!("HTTP {status} without a message"));
+            return Err(RemoteError::NoMessage(status));
         }
-        let body = response.read(MAX_LINE as u64).map_err(|error| in_words(&error))?;
-        let body = String::from_utf8(body).map_err(|error| error.to_string())?;
+        let body = response.read(MAX_LINE as u64);
+        let body = body.map_err(|error| RemoteError::Request(in_words(&error)))?;
+        let body = String::from_utf8(body)?;
         self.pass(&body, hello);
         Ok(())
     }
@@ -337,7 +372,7 @@ impl Shared {
     }
 
     /// Forwards the events of a stream until the answer has arrived.
-    fn follow(&self, response: Response, post: &Post, hello: bool) -> Result<(), String> {
+    fn follow(&self, response: Response, post: &Post, hello: bool) -> Result<(), RemoteError> {
         let mut events = Events::new(response.reader(u64::MAX), MAX_LINE);
         let mut resumes = 0;
         loop {
@@ -350,9 +385,11 @@ impl Shared {
                         }
                         resumes = 0;
                     }
-                    Ok(None) => break "the stream ended".to_owned(),
-                    Err(error @ Error::TooLarge(_)) => return Err(in_words(&error)),
-                    Err(error) => break in_words(&error),
+                    Ok(None) => break RemoteError::StreamEnded,
+                    Err(error @ Error::TooLarge(_)) => {
+                        return Err(RemoteError::Request(in_words(&error)));
+                    }
+                    Err(error) => break RemoteError::Request(in_words(&error)),
                 }
             };
             let position = events.position().clone();
@@ -374,7 +411,7 @@ impl Shared {
         client: &Client,
         timeouts: Timeouts,
         position: &Position,
-    ) -> Result<Response, Option<String>> {
+    ) -> Result<Response, Option<RemoteError>> {
         let mut headers = self.headers.clone();
         headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
         if let Some(session) = &*lock(&self.session) {
@@ -390,7 +427,7 @@ impl Shared {
         match response.status() {
             status if status.is_success() => Ok(response),
             StatusCode::METHOD_NOT_ALLOWED | StatusCode::NOT_FOUND => Err(None),
-            status => Err(Some(format!("HTTP {status}"))),
+            status => Err(Some(RemoteError::Refused(format!("HTTP {status}")))),
         }
     }
 
@@ -490,16 +527,15 @@ fn describe_refusal(status: StatusCode, text: &str) -> String {
 }
 
 /// Parses headers from the command line.
-fn parse_headers(given: &[String]) -> Result<HeaderMap, String> {
+fn parse_headers(given: &[String]) -> Result<HeaderMap, RemoteError> {
     let mut headers = HeaderMap::new();
     for header in given {
         // The value may be a secret: only the name is repeated.
-        let (name, value) = header.split_once(':').ok_or("a header is written `Name: value`")?;
+        let (name, value) = header.split_once(':').ok_or(RemoteError::Header)?;
         let name = name.trim();
-        let key: HeaderName =
-            name.parse().map_err(|_| format!("{name:?} is not a valid name of a header"))?;
+        let key: HeaderName = name.parse().map_err(|_| RemoteError::HeaderName(name.to_owned()))?;
         let mut value = HeaderValue::from_str(value.trim())
-            .map_err(|_| format!("the value of the header {name:?} is invalid"))?;
+            .map_err(|_| RemoteError::HeaderValue(name.to_owned()))?;
         value.set_sensitive(true);
         headers.append(key, value);
     }
@@ -507,8 +543,8 @@ fn parse_headers(given: &[String]) -> Result<HeaderMap, String> {
 }
 
 /// Sets a header whose name or value comes from a message.
-fn insert(headers: &mut HeaderMap, name: &str, value: &str) -> Result<(), String> {
-    let invalid = || format!("{name:?} cannot be sent as a header");
+fn insert(headers: &mut HeaderMap, name: &str, value: &str) -> Result<(), RemoteError> {
+    let invalid = || RemoteError::MessageHeader(name.to_owned());
     let key: HeaderName = name.parse().map_err(|_| invalid())?;
     headers.insert(key, HeaderValue::from_str(value).map_err(|_| invalid())?);
     Ok(())
@@ -553,7 +589,7 @@ mod tests {
         let of = |text: &str| parse_headers(&[text.to_owned()]);
         assert_eq!(of("X-Key:  a b ").unwrap()["x-key"], "a b");
         for wrong in ["secret", "X Key: secret", "X-Key: secret\u{1}", ": secret"] {
-            assert!(!of(wrong).unwrap_err().contains("secret"), "{wrong}");
+            assert!(!of(wrong).unwrap_err().to_string().contains("secret"), "{wrong}");
         }
     }
 

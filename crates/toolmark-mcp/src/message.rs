@@ -146,21 +146,36 @@ pub(crate) enum Message<'a> {
     },
 }
 
+/// Reason why a text is not a message.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum MessageError {
+    #[error(transparent)]
+    Json(#[from] serde_json::Error),
+    #[error("`method` is not a string")]
+    Method,
+    #[error("`id` is neither a string nor a number")]
+    Id,
+    #[error("both `result` and `error`")]
+    TwoAnswers,
+    #[error("neither `method` nor `result` nor `error`")]
+    Nothing,
+}
+
 impl<'a> Message<'a> {
-    /// Parses a message; the error describes the problem.
-    pub(crate) fn read(json: &'a str) -> Result<Self, String> {
-        let all = members(json).map_err(|error| error.to_string())?;
+    /// Parses a message.
+    pub(crate) fn read(json: &'a str) -> Result<Self, MessageError> {
+        let all = members(json)?;
         let get = |key| member(&all, key);
         let id = get("id");
         if let Some(method) = get("method") {
-            let method: String = serde_json::from_str(method.get())
-                .map_err(|_| "`method` is not a string".to_owned())?;
+            let method: String =
+                serde_json::from_str(method.get()).map_err(|_| MessageError::Method)?;
             let params = get("params");
             return match id {
                 None => Ok(Self::Notification { method, params }),
                 Some(id) => match Id::read(id) {
                     Some(key) => Ok(Self::Request { id, key, method, params }),
-                    None => Err("`id` is neither a string nor a number".to_owned()),
+                    None => Err(MessageError::Id),
                 },
             };
         }
@@ -168,8 +183,8 @@ impl<'a> Message<'a> {
         match (get("result"), get("error")) {
             (Some(body), None) => Ok(Self::Answer { key, body, is_error: false }),
             (None, Some(body)) => Ok(Self::Answer { key, body, is_error: true }),
-            (Some(_), Some(_)) => Err("both `result` and `error`".to_owned()),
-            (None, None) => Err("neither `method` nor `result` nor `error`".to_owned()),
+            (Some(_), Some(_)) => Err(MessageError::TwoAnswers),
+            (None, None) => Err(MessageError::Nothing),
         }
     }
 }
@@ -302,7 +317,7 @@ mod tests {
                 Ok(Message::Notification { method, .. }) => format!("notification {method}"),
                 Ok(Message::Answer { body, is_error: false, .. }) => format!("result {body}"),
                 Ok(Message::Answer { body, is_error: true, .. }) => format!("error {body}"),
-                Err(error) => error,
+                Err(error) => error.to_string(),
             };
             assert!(got.contains(want), "{json}: {got}");
         }

@@ -94,7 +94,8 @@ pub fn serve_http(
 fn http(proxy: Proxy, remote: Remote, tell: &mut dyn FnMut(&str)) -> Result<Ending, ServeError> {
     on_runtime(async {
         let (events, from_server) = channel(64);
-        let server = Http::new(remote, events).map_err(ServeError::Remote)?;
+        let server =
+            Http::new(remote, events).map_err(|error| ServeError::Remote(error.to_string()))?;
         Ok(serve(proxy, server, from_server, tokio::io::stdin(), tokio::io::stdout(), tell).await)
     })
 }
@@ -139,7 +140,9 @@ async fn serve<C: Transport>(
             event = from_server.recv(), if !client.is_full() => match event {
                 Some(event) => match handle_event(event, &mut proxy, &mut number, start.elapsed()) {
                     Ok(steps) => steps,
-                    Err(why) => break describe_end(leaving.is_some(), &mut server, why).await,
+                    Err(ServerEnd(why)) => {
+                        break describe_end(leaving.is_some(), &mut server, why).await;
+                    }
                 },
                 None => break describe_end(leaving.is_some(), &mut server, "it is gone".to_owned()).await,
             },
@@ -190,13 +193,16 @@ async fn serve<C: Transport>(
     ending
 }
 
+/// Reason why the server has ended.
+struct ServerEnd(String);
+
 /// Handles an event; the error means that the server has ended.
 fn handle_event(
     event: Event,
     proxy: &mut Proxy,
     number: &mut u64,
     now: Duration,
-) -> Result<Vec<Step>, String> {
+) -> Result<Vec<Step>, ServerEnd> {
     Ok(match event {
         Event::Line(line) => {
             *number += 1;
@@ -207,7 +213,7 @@ fn handle_event(
         }
         Event::Unanswered { id, why } => proxy.unanswered(&id, &why),
         Event::Note(words) => vec![Step::Note(words)],
-        Event::End(why) => return Err(why),
+        Event::End(why) => return Err(ServerEnd(why)),
     })
 }
 

@@ -28,7 +28,8 @@ impl IndexedCall<'_> {
 }
 
 /// Description of evidence that a grader needs and the trace lacks.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
 pub struct Missing(pub String);
 
 impl Missing {

@@ -41,18 +41,44 @@ enum Piece {
 /// number of its segments that have been matched.
 pub(crate) type Progress = Vec<(usize, usize)>;
 
+/// Reason why a pattern or a path cannot be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum GlobError {
+    /// The pattern is too long.
+    #[error("the pattern is longer than {LONGEST} characters")]
+    TooLong,
+    /// The braces have too many alternatives.
+    #[error("the braces stand for more than {ALTERNATIVES} texts")]
+    TooManyTexts,
+    /// The alternatives have too many segments.
+    #[error("the braces stand for more than {SEGMENTS} names")]
+    TooManyNames,
+    /// The path has no segment.
+    #[error("the path names nothing")]
+    Empty,
+    /// The path is absolute.
+    #[error("the path must be relative to the workspace")]
+    Absolute,
+    /// The path contains `..`.
+    #[error("the path must not leave the workspace: \"..\" is not allowed")]
+    Leaves,
+    /// The path contains a zero byte.
+    #[error("the path has a zero byte")]
+    ZeroByte,
+}
+
 impl Glob {
-    /// Parses a pattern; the error describes the problem.
-    pub fn new(pattern: &str) -> Result<Self, String> {
+    /// Parses a pattern.
+    pub fn new(pattern: &str) -> Result<Self, GlobError> {
         if pattern.chars().nth(LONGEST).is_some() {
-            return Err(format!("the pattern is longer than {LONGEST} characters"));
+            return Err(GlobError::TooLong);
         }
         let mut alternatives = Vec::new();
         for alternative in expand(pattern)? {
             alternatives.push(segments(&alternative)?);
         }
         if alternatives.iter().map(Vec::len).sum::<usize>() > SEGMENTS {
-            return Err(format!("the braces stand for more than {SEGMENTS} names"));
+            return Err(GlobError::TooManyNames);
         }
         Ok(Self { alternatives })
     }
@@ -121,7 +147,7 @@ impl Glob {
 }
 
 /// Expands braces into all alternatives.
-fn expand(pattern: &str) -> Result<Vec<String>, String> {
+fn expand(pattern: &str) -> Result<Vec<String>, GlobError> {
     let mut todo = vec![pattern.to_owned()];
     let mut done = Vec::new();
     while let Some(text) = todo.pop() {
@@ -133,7 +159,7 @@ fn expand(pattern: &str) -> Result<Vec<String>, String> {
             }
         }
         if todo.len() + done.len() > ALTERNATIVES {
-            return Err(format!("the braces stand for more than {ALTERNATIVES} texts"));
+            return Err(GlobError::TooManyTexts);
         }
     }
     Ok(done)
@@ -186,7 +212,7 @@ fn unescaped_brace(text: &str, from: usize) -> Option<usize> {
 
 /// Parses the segments of a pattern without braces, which must stay below the directory it
 /// starts from.
-fn segments(pattern: &str) -> Result<Vec<Segment>, String> {
+fn segments(pattern: &str) -> Result<Vec<Segment>, GlobError> {
     stays_inside(pattern)?;
     let mut segments = Vec::new();
     for part in pattern.split('/') {
@@ -201,23 +227,23 @@ fn segments(pattern: &str) -> Result<Vec<Segment>, String> {
         }
     }
     if segments.is_empty() {
-        return Err("the path names nothing".into());
+        return Err(GlobError::Empty);
     }
     Ok(segments)
 }
 
-/// Checks that a path is relative and has no `..`; the error describes the problem.
-pub fn stays_inside(path: &str) -> Result<(), String> {
+/// Checks that a path is relative and has no `..`.
+pub fn stays_inside(path: &str) -> Result<(), GlobError> {
     let drive = path.as_bytes().get(1) == Some(&b':')
         && path.bytes().next().is_some_and(|b| b.is_ascii_alphabetic());
     if path.starts_with(['/', '\\', '~']) || drive {
-        return Err("the path must be relative to the workspace".into());
+        return Err(GlobError::Absolute);
     }
     if path.split(['/', '\\']).any(|part| part == "..") {
-        return Err("the path must not leave the workspace: \"..\" is not allowed".into());
+        return Err(GlobError::Leaves);
     }
     if path.contains('\0') {
-        return Err("the path has a zero byte".into());
+        return Err(GlobError::ZeroByte);
     }
     Ok(())
 }
@@ -403,7 +429,7 @@ mod tests {
             ),
             ("a\0", "zero byte"),
         ] {
-            let said = Glob::new(pattern).unwrap_err();
+            let said = Glob::new(pattern).unwrap_err().to_string();
             assert!(said.contains(complaint), "{pattern}: {said}");
         }
     }

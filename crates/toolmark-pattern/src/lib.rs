@@ -37,7 +37,7 @@ mod tests;
 mod units;
 mod wildcard;
 
-pub use glob::{Glob, stays_inside};
+pub use glob::{Glob, GlobError, stays_inside};
 pub use units::UnitPattern;
 pub use wildcard::{has_wildcards, is_agentv_match, is_wildcard_match};
 

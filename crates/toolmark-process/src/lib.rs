@@ -161,16 +161,40 @@ fn shell(line: String) -> (OsString, Vec<OsString>) {
     ("cmd".into(), vec!["/C".into(), line.into()])
 }
 
+/// Reason why a program could not be run.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The working directory does not exist.
+    #[error("there is no directory {}", .0.display())]
+    NoDirectory(PathBuf),
+    /// The program did not start.
+    #[error("failed to start {program}: {reason}")]
+    Start {
+        /// Program.
+        program: String,
+        /// Reason, from the system or the supervisor.
+        reason: String,
+    },
+    /// The end of the program is unknown.
+    #[error("failed to wait: {0}")]
+    Wait(std::io::Error),
+    /// The program exceeded its time limit and could not be killed.
+    #[error("failed to kill: {0}")]
+    Kill(std::io::Error),
+}
+
 /// Runs a program until it ends or its time limit is reached. The result holds what the
 /// program did; an error means that it could not be run.
-pub fn run(program: Program) -> Result<Finished, String> {
+pub fn run(program: Program) -> Result<Finished, RunError> {
     // Checked first, so that the error names the directory and not the program.
     if !program.cwd.is_dir() {
-        return Err(format!("there is no directory {}", program.cwd.display()));
+        return Err(RunError::NoDirectory(program.cwd));
     }
     let deadline = Instant::now() + program.timeout;
-    let failed =
-        |error: &dyn std::fmt::Display| format!("failed to start {}: {error}", program.program);
+    let failed = |error: &dyn std::fmt::Display| RunError::Start {
+        program: program.program.clone(),
+        reason: error.to_string(),
+    };
     let mut running = program.spawn().start().map_err(|error| failed(&error))?;
     if let (Some(mut pipe), Some(input)) = (running.stdin(), program.stdin.clone()) {
         // A program may close the pipe without reading its input to the end.
@@ -203,16 +227,15 @@ fn drain_rest(closed: &Receiver<()>) {
 }
 
 /// Waits for the program to end; returns `None` if the deadline passes first.
-fn wait(running: &mut Spawned, deadline: Instant) -> Result<Option<Ended>, String> {
-    let failed = |error: std::io::Error| format!("failed to wait: {error}");
+fn wait(running: &mut Spawned, deadline: Instant) -> Result<Option<Ended>, RunError> {
     loop {
         let left = deadline.saturating_duration_since(Instant::now());
-        if running.wait_for_end(left).map_err(failed)? {
-            return running.finish().map(Some).map_err(failed);
+        if running.wait_for_end(left).map_err(RunError::Wait)? {
+            return running.finish().map(Some).map_err(RunError::Wait);
         }
         if left.is_zero() {
             running.kill();
-            running.finish().map_err(|error| format!("failed to kill: {error}"))?;
+            running.finish().map_err(RunError::Kill)?;
             return Ok(None);
         }
     }
@@ -338,9 +361,9 @@ mod tests {
     #[test]
     fn what_cannot_start_is_an_error() {
         let missing = run(Program::new("toolmark-no-such-program", std::env::temp_dir()));
-        assert!(missing.unwrap_err().contains("toolmark-no-such-program"));
+        assert!(missing.unwrap_err().to_string().contains("toolmark-no-such-program"));
         let nowhere = run(Program::new("true", "/toolmark/no/such/directory"));
-        assert!(nowhere.unwrap_err().contains("/toolmark/no/such/directory"));
+        assert!(nowhere.unwrap_err().to_string().contains("/toolmark/no/such/directory"));
     }
 
     #[test]

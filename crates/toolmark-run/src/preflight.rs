@@ -1,5 +1,6 @@
 //! Checks before a run: all missing prerequisites are reported at once.
 
+use crate::error::ProgramError;
 use crate::key::{RunKey, hash, key_of};
 use crate::matrix::{Cell, Matrix, RunTarget};
 use crate::placeholders;
@@ -246,7 +247,7 @@ impl Ready {
             if !self.clones.contains_key(&key) {
                 let to = work.join(format!("clone-{}", self.clones.len()));
                 let cloned = fs::create_dir_all(work)
-                    .map_err(|error| error.to_string())
+                    .map_err(ProgramError::from)
                     .and_then(|()| clone_at(git, &to));
                 match cloned {
                     Ok(()) => drop(self.clones.insert(key.clone(), to)),
@@ -337,13 +338,13 @@ fn find_program(name: &str, lookup: Lookup<'_>) -> Option<PathBuf> {
 }
 
 /// Returns the version of a program: the first word of its output that contains a digit and a dot.
-fn version_of(program: &Path) -> Result<String, String> {
+fn version_of(program: &Path) -> Result<String, ProgramError> {
     let mut asked = Program::new(program.to_string_lossy(), std::env::temp_dir());
     asked.args = vec!["--version".into()];
     asked.timeout = VERSION_TIME;
     let finished = run(asked)?;
     if finished.timed_out {
-        return Err("took too long to say its version".to_owned());
+        return Err(ProgramError::VersionTime);
     }
     let said = format!("{}\n{}", finished.stdout, finished.stderr);
     let is_version =
@@ -354,7 +355,7 @@ fn version_of(program: &Path) -> Result<String, String> {
     match (version, finished.code) {
         (Some(version), _) => Ok(version.to_owned()),
         (None, Some(0)) => Ok(String::new()),
-        (None, _) => Err("cannot be run: --version failed".to_owned()),
+        (None, _) => Err(ProgramError::NoVersion),
     }
 }
 
@@ -374,7 +375,7 @@ fn older(name: &str, launch: &Launch, version: &str) -> Option<String> {
 }
 
 /// Runs the health check of a target, if it has one.
-fn healthy(line: &CommandLine, target: &RunTarget, lookup: Lookup<'_>) -> Result<(), String> {
+fn healthy(line: &CommandLine, target: &RunTarget, lookup: Lookup<'_>) -> Result<(), ProgramError> {
     let value = |name: &str| match name {
         "target" => target.name.clone(),
         "model" => target.model.clone().unwrap_or_default(),
@@ -383,8 +384,7 @@ fn healthy(line: &CommandLine, target: &RunTarget, lookup: Lookup<'_>) -> Result
     let mut words = placeholders::fill(line, &value)
         .into_iter()
         .map(|word| word.to_string_lossy().into_owned());
-    let directory = std::env::current_dir().map_err(|error| error.to_string())?;
-    let mut program = Program::new(words.next().unwrap_or_default(), directory);
+    let mut program = Program::new(words.next().unwrap_or_default(), std::env::current_dir()?);
     program.args = words.collect();
     let mut environ = Environ::default();
     environ.add(&target.target.env, lookup);
@@ -392,10 +392,10 @@ fn healthy(line: &CommandLine, target: &RunTarget, lookup: Lookup<'_>) -> Result
     let finished = run(program)?;
     match finished.code {
         Some(0) => Ok(()),
-        _ if finished.timed_out => Err("its health check took too long".to_owned()),
+        _ if finished.timed_out => Err(ProgramError::HealthTime),
         _ => {
             let said = finished.stderr.lines().last().unwrap_or_default().trim().to_owned();
-            Err(format!("its health check failed: {said}"))
+            Err(ProgramError::Unhealthy(said))
         }
     }
 }

@@ -3,6 +3,7 @@
 //! A recorded run is one trial. If there are fewer recordings than trials, the remaining trials are
 //! unknown: repeating a run would resemble an agent that always does the same.
 
+use crate::error::NoRun;
 use crate::trace;
 use std::path::{Path, PathBuf};
 use toolmark_grade::run_plan::Recordings;
@@ -21,7 +22,7 @@ pub(crate) enum Recorded {
 /// # Errors
 ///
 /// Returns the reason if there is none.
-pub(crate) fn find(recordings: &Recordings, case: &str, trial: u32) -> Result<Recorded, String> {
+pub(crate) fn find(recordings: &Recordings, case: &str, trial: u32) -> Result<Recorded, NoRun> {
     let path = &recordings.path;
     if path.is_dir() {
         let files = files_of(path, case);
@@ -29,8 +30,7 @@ pub(crate) fn find(recordings: &Recordings, case: &str, trial: u32) -> Result<Re
         let file = files.into_iter().nth(trial as usize);
         return file.map(Recorded::File).ok_or_else(|| missing(path, many, trial));
     }
-    let loaded = load_path(path, &Options::default()).map_err(|error| error.to_string())?;
-    let mut runs = loaded.runs;
+    let mut runs = load_path(path, &Options::default())?.runs;
     let is_only = runs.len() == 1;
     if is_only && !recordings.named {
         return match trial {
@@ -65,15 +65,8 @@ fn files_of(directory: &Path, case: &str) -> Vec<PathBuf> {
     files
 }
 
-fn missing(path: &Path, many: usize, trial: u32) -> String {
-    let path = path.display();
-    match many {
-        0 => format!("{path} has no recorded run of the case"),
-        1 => format!("{path} has one recorded run of the case, none for trial {}", trial + 1),
-        many => {
-            format!("{path} has {many} recorded runs of the case, none for trial {}", trial + 1)
-        }
-    }
+fn missing(path: &Path, count: usize, trial: u32) -> NoRun {
+    NoRun::NoRecording { path: path.to_owned(), count, trial }
 }
 
 #[cfg(test)]
@@ -128,7 +121,7 @@ mod tests {
                     Ok(path.file_name().unwrap().to_str().unwrap().to_owned())
                 }
                 Ok(Recorded::Run(run)) => Ok(run.agent.name.as_ref().unwrap().to_string()),
-                Err(why) => Err(why),
+                Err(why) => Err(why.to_string()),
             };
             match (found, expected) {
                 (Ok(found), Ok(expected)) => assert_eq!(found, expected, "{case} {trial}"),

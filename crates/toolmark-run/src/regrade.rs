@@ -1,6 +1,7 @@
 //! Grades the trials of a run again, without running anything.
 
 use crate::end::Conclusion;
+use crate::error::NoRun;
 use crate::store::TrialRecord;
 use crate::trace;
 use crate::trial::{ARTIFACTS, graded};
@@ -16,8 +17,8 @@ impl TrialRecord {
     /// # Errors
     ///
     /// Returns the reason if there is none.
-    pub fn run(&self) -> Result<Trajectory, String> {
-        let path = self.trace_path().ok_or_else(|| "it left no trace".to_owned())?;
+    pub fn run(&self) -> Result<Trajectory, NoRun> {
+        let path = self.trace_path().ok_or(NoRun::NoTrace)?;
         let case = &self.case;
         trace::read_run(&path, |run| {
             [&run.name, &run.id].into_iter().flatten().any(|name| name == case.as_str())
@@ -68,7 +69,8 @@ impl TrialRecord {
                     run = Some(read);
                 }
                 // The trace of the earlier grading can no longer be read.
-                Err(why) => {
+                Err(error) => {
+                    let why = error.to_string();
                     conclusion = Conclusion::Unknown { cause: Cause::NoTrace, why, retry: false };
                 }
             }

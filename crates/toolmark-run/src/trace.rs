@@ -1,5 +1,6 @@
 //! The trace of an agent: finding it, copying it without secrets, and reading it.
 
+use crate::error::NoRun;
 use crate::mask::Mask;
 use serde_json::{Map, Value, json};
 use std::fs::{self, File};
@@ -97,15 +98,15 @@ pub(crate) fn keep_sessions(from: &Path, to: &Path, mask: &Mask) -> io::Result<(
 pub(crate) fn read_run(
     path: &Path,
     is_wanted: impl Fn(&Trajectory) -> bool,
-) -> Result<Trajectory, String> {
+) -> Result<Trajectory, NoRun> {
     let loaded = load_path(path, &Options::default()).map_err(|error| match error {
-        ReadError::File(error) if error.is_empty() => "the trace is empty".to_owned(),
-        error => error.to_string(),
+        ReadError::File(error) if error.is_empty() => NoRun::Empty,
+        error => NoRun::Trace(error),
     })?;
     let mut runs = loaded.runs;
     let at = runs.iter().position(is_wanted).unwrap_or(0);
     if runs.is_empty() {
-        return Err("the trace holds no run".to_owned());
+        return Err(NoRun::NoRun);
     }
     Ok(runs.swap_remove(at))
 }
@@ -115,13 +116,11 @@ pub(crate) fn read_run(
 /// # Errors
 ///
 /// Returns the reason if there is none.
-pub(crate) fn plain_answer(path: &Path, prompt: &str, to: &Path) -> Result<Trajectory, String> {
-    let size = fs::metadata(path).map_err(|error| error.to_string())?.len();
-    if size > MAX_ANSWER {
-        return Err(format!("the answer is longer than {MAX_ANSWER} bytes"));
+pub(crate) fn plain_answer(path: &Path, prompt: &str, to: &Path) -> Result<Trajectory, NoRun> {
+    if fs::metadata(path)?.len() > MAX_ANSWER {
+        return Err(NoRun::TooLong(MAX_ANSWER));
     }
-    let bytes = fs::read(path).map_err(|error| error.to_string())?;
-    text_answer(&String::from_utf8_lossy(&bytes), &json!({}), prompt, to)
+    text_answer(&String::from_utf8_lossy(&fs::read(path)?), &json!({}), prompt, to)
 }
 
 /// Reads the output file of a command: a trace, JSON with the messages or the text of its answer,
@@ -135,12 +134,12 @@ pub(crate) fn output_file(
     prompt: &str,
     case: &str,
     to: &Path,
-) -> Result<Trajectory, String> {
+) -> Result<Trajectory, NoRun> {
     let is_of_case = |run: &Trajectory| {
         let names = [&run.name, &run.id];
         names.into_iter().flatten().any(|name| name == case)
     };
-    let size = fs::metadata(path).map_err(|error| error.to_string())?.len();
+    let size = fs::metadata(path)?.len();
     let bytes = if size > MAX_OUTPUT { Vec::new() } else { fs::read(path).unwrap_or_default() };
     let Ok(Value::Object(mut row)) = serde_json::from_slice::<Value>(&bytes) else {
         let Ok(loaded) = load_path(path, &Options::default()) else {
@@ -150,8 +149,8 @@ pub(crate) fn output_file(
         return match runs.iter().position(is_of_case) {
             Some(at) => Ok(runs.swap_remove(at)),
             // One line for each of several cases, and none for this one.
-            None if runs.len() > 1 => Err(format!("its output has no line with the id {case}")),
-            None => runs.pop().ok_or_else(|| "its output holds no run".to_owned()),
+            None if runs.len() > 1 => Err(NoRun::NoLine(case.to_owned())),
+            None => runs.pop().ok_or(NoRun::NoRunInOutput),
         };
     };
     let is_list = |key: &str, row: &Map<String, Value>| row.get(key).is_some_and(Value::is_array);
@@ -160,7 +159,7 @@ pub(crate) fn output_file(
         row.insert("output_messages".to_owned(), messages);
     }
     if is_list("output_messages", &row) {
-        fs::write(to, format!("{}\n", Value::Object(row))).map_err(|error| error.to_string())?;
+        fs::write(to, format!("{}\n", Value::Object(row)))?;
         return read_run(to, is_of_case);
     }
     let text = ["text", "output"].iter().find_map(|key| row.get(*key)?.as_str());
@@ -171,9 +170,9 @@ pub(crate) fn output_file(
 }
 
 /// Creates a trajectory from an answer that is only text, with the known tokens, costs and times.
-fn text_answer(answer: &str, known: &Value, prompt: &str, to: &Path) -> Result<Trajectory, String> {
+fn text_answer(answer: &str, known: &Value, prompt: &str, to: &Path) -> Result<Trajectory, NoRun> {
     if answer.trim().is_empty() {
-        return Err("it printed nothing".to_owned());
+        return Err(NoRun::NoAnswer);
     }
     let usage = known.get("token_usage").filter(|usage| usage.is_object()).map(|usage| {
         let count = |key: &str| usage.get(key).and_then(Value::as_u64);
@@ -237,11 +236,10 @@ fn text_answer(answer: &str, known: &Value, prompt: &str, to: &Path) -> Result<T
         }
     }
     let text = format!("{trace}\n");
-    fs::write(to, &text).map_err(|error| error.to_string())?;
+    fs::write(to, &text)?;
     let name = to.to_string_lossy().into_owned();
-    let mut runs = read(io::Cursor::new(text), &name, &Options::default())
-        .map_err(|error| error.to_string())?;
-    runs.next().ok_or_else(|| "the answer could not be read".to_owned())
+    let mut runs = read(io::Cursor::new(text), &name, &Options::default())?;
+    runs.next().ok_or(NoRun::Unread)
 }
 
 /// Writes a trajectory in toolmark's own format.

@@ -3,6 +3,7 @@
 use crate::attempt::{Attempt, Left, Shared, Unprepared};
 use crate::budget::Reservation;
 use crate::end::{Conclusion, Facts, Marker, conclude};
+use crate::error::NoRun;
 use crate::events::Event;
 use crate::key::RunKey;
 use crate::matrix::{Cell, RunTarget};
@@ -158,12 +159,13 @@ impl Trial<'_> {
         };
         let mut read = self.read(&left, &attempt.directory);
         let turns = read.as_ref().map_or(0, |run| Used::of(run, None).turns);
+        let no_trace = read.as_ref().err().map(ToString::to_string);
         let conclusion = conclude(&Facts {
             stopped: left.stopped.as_ref(),
             process: &left.process,
             marker: left.marker.clone(),
             turns,
-            no_trace: read.as_ref().err().map(String::as_str),
+            no_trace: no_trace.as_deref(),
         });
         if let Ok(run) = &mut read {
             conclusion.declare(run);
@@ -172,11 +174,11 @@ impl Trial<'_> {
     }
 
     /// Reads the trace of an attempt.
-    fn read(&self, left: &Left, directory: &Path) -> Result<Trajectory, String> {
+    fn read(&self, left: &Left, directory: &Path) -> Result<Trajectory, NoRun> {
         if let Some(why) = &left.no_trace {
-            return Err(why.clone());
+            return Err(NoRun::NotCollected(why.clone()));
         }
-        let Some(path) = &left.trace else { return Err("it left no trace".to_owned()) };
+        let Some(path) = &left.trace else { return Err(NoRun::NoTrace) };
         let case = &self.cell.case;
         let prompt = self.cell.prompts.first().map_or("", String::as_str);
         let answer = directory.join(ANSWER);
@@ -348,7 +350,8 @@ impl Trial<'_> {
             workspace: &left.workspace,
             verdict: Some(result.verdict.word()),
         };
-        run_hooks(&self.cell.workspace.teardown, &context, &left.env).err()
+        let ran = run_hooks(&self.cell.workspace.teardown, &context, &left.env);
+        ran.err().map(|error| error.to_string())
     }
 }
 

@@ -20,4 +20,4 @@ mod arguments;
 mod validator;
 
 pub use arguments::{Arguments, Violation, ViolationKind};
-pub use validator::{Mismatch, MismatchKind, Patterns, Validator, check_schema};
+pub use validator::{InvalidSchema, Mismatch, MismatchKind, Patterns, Validator, check_schema};

@@ -14,6 +14,11 @@ pub enum Patterns {
     Backtracking(usize),
 }
 
+/// Reason why a schema cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+pub struct InvalidSchema(#[from] ValidationError<'static>);
+
 /// A compiled schema.
 #[derive(Debug)]
 pub struct Validator(jsonschema::Validator);
@@ -53,8 +58,8 @@ impl Validator {
     ///
     /// # Errors
     ///
-    /// The reason why the schema cannot be used.
-    pub fn new(schema: &Value, patterns: Patterns) -> Result<Self, String> {
+    /// The schema is invalid, or refers to other documents.
+    pub fn new(schema: &Value, patterns: Patterns) -> Result<Self, InvalidSchema> {
         let options = jsonschema::options().offline();
         let built = match patterns {
             Patterns::Linear => options.with_pattern_options(PatternOptions::regex()).build(schema),
@@ -62,7 +67,7 @@ impl Validator {
                 .with_pattern_options(PatternOptions::fancy_regex().backtrack_limit(limit))
                 .build(schema),
         };
-        built.map(Self).map_err(|error| error.to_string())
+        Ok(Self(built?))
     }
 
     /// Whether the value is valid.
@@ -85,9 +90,9 @@ impl Validator {
 ///
 /// # Errors
 ///
-/// The reason why it is not.
-pub fn check_schema(schema: &Value) -> Result<(), String> {
-    jsonschema::draft202012::new(schema).map(|_| ()).map_err(|error| error.to_string())
+/// The schema is invalid.
+pub fn check_schema(schema: &Value) -> Result<(), InvalidSchema> {
+    Ok(jsonschema::draft202012::new(schema).map(|_| ())?)
 }
 
 fn mismatch(error: ValidationError<'_>) -> Mismatch {

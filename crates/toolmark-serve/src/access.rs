@@ -125,17 +125,48 @@ pub struct Tokens {
 /// Header in which a sender without a token names its key.
 const KEY_HEADER: &str = "x-toolmark-key";
 
+/// Reason why tokens or keys are invalid.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum TokenError {
+    /// A token is too short.
+    #[error("line {0}: a token has at least {MIN_TOKEN} characters")]
+    Short(usize),
+    /// An unknown setting of a token.
+    #[error("line {0}: expected name=, allow= or deny=")]
+    Setting(usize),
+    /// An unknown scope.
+    #[error("line {0}: a scope is one of ingest, read and write")]
+    Scope(usize),
+    /// A token with a list of tools has no name.
+    #[error("line {0}: a key with allow= or deny= needs name=")]
+    Unnamed(usize),
+    /// The file has no token.
+    #[error("there is no token in it")]
+    Empty,
+    /// A key has no name.
+    #[error("there is no name")]
+    NoName,
+    /// An unknown setting of a key.
+    #[error("`{0}` is neither allow= nor deny=")]
+    KeySetting(String),
+    /// A key has no name or no list of tools.
+    #[error("a key has a name, and allow= or deny=")]
+    Incomplete,
+    /// Two keys have the same name.
+    #[error("there are two keys {0}")]
+    Twice(String),
+}
+
 impl Tokens {
     /// Parses lines such as `TOKEN read,write` and `TOKEN ingest name=ci deny=Bash,WebFetch`. A
     /// token without scopes has all of them.
-    pub fn parse(text: &str) -> Result<Self, String> {
+    pub fn parse(text: &str) -> Result<Self, TokenError> {
         let mut all: Vec<Token> = Vec::new();
         for (number, line) in (1..).zip(text.lines()) {
-            let wrong = |words: &str| format!("line {number}: {words}");
             let mut words = line.split('#').next().unwrap_or_default().split_whitespace();
             let Some(token) = words.next() else { continue };
             if token.len() < MIN_TOKEN {
-                return Err(wrong(&format!("a token has at least {MIN_TOKEN} characters")));
+                return Err(TokenError::Short(number));
             }
             let mut scopes = Vec::new();
             let mut key = IngestKey::default();
@@ -145,11 +176,10 @@ impl Tokens {
                     Some(("name", name)) => name.clone_into(&mut key.name),
                     Some(("allow", tools)) => key.allowed = list(tools),
                     Some(("deny", tools)) => key.denied = list(tools),
-                    Some(_) => return Err(wrong("expected name=, allow= or deny=")),
+                    Some(_) => return Err(TokenError::Setting(number)),
                     None => {
                         for scope in word.split(',') {
-                            let scope = Scope::from_word(scope)
-                                .ok_or_else(|| wrong("a scope is one of ingest, read and write"))?;
+                            let scope = Scope::from_word(scope).ok_or(TokenError::Scope(number))?;
                             scopes.push(scope);
                         }
                     }
@@ -160,35 +190,35 @@ impl Tokens {
             }
             let has_tools = !key.allowed.is_empty() || !key.denied.is_empty();
             if has_tools && key.name.is_empty() {
-                return Err(wrong("a key with allow= or deny= needs name="));
+                return Err(TokenError::Unnamed(number));
             }
             let key = (!key.name.is_empty()).then_some(key);
             all.push(Token { hash: Sha256::digest(token).into(), scopes, key });
         }
         if all.is_empty() {
-            return Err("there is no token in it".to_owned());
+            return Err(TokenError::Empty);
         }
         Ok(Self { all, named: Vec::new() })
     }
 
     /// Adds a key that senders name themselves: `NAME allow=Read,Grep deny=Bash`.
-    pub fn add_key(&mut self, text: &str) -> Result<(), String> {
+    pub fn add_key(&mut self, text: &str) -> Result<(), TokenError> {
         let mut words = text.split_whitespace();
-        let name = words.next().ok_or("there is no name")?.to_owned();
+        let name = words.next().ok_or(TokenError::NoName)?.to_owned();
         let mut key = IngestKey { name, ..IngestKey::default() };
         for word in words {
             let list = |text: &str| text.split(',').map(str::to_owned).collect();
             match word.split_once('=') {
                 Some(("allow", tools)) => key.allowed = list(tools),
                 Some(("deny", tools)) => key.denied = list(tools),
-                _ => return Err(format!("`{word}` is neither allow= nor deny=")),
+                _ => return Err(TokenError::KeySetting(word.to_owned())),
             }
         }
         if key.name.contains('=') || (key.allowed.is_empty() && key.denied.is_empty()) {
-            return Err("a key has a name, and allow= or deny=".to_owned());
+            return Err(TokenError::Incomplete);
         }
         if self.keys().any(|known| known.name == key.name) {
-            return Err(format!("there are two keys {}", key.name));
+            return Err(TokenError::Twice(key.name));
         }
         self.named.push(key);
         Ok(())
@@ -380,7 +410,7 @@ mod tests {
             ("0123456789abcdef deny=Bash", "line 1: a key with allow= or deny= needs name="),
             ("0123456789abcdef who=me", "line 1: expected name=, allow= or deny="),
         ] {
-            assert_eq!(Tokens::parse(text).unwrap_err(), want);
+            assert_eq!(Tokens::parse(text).unwrap_err().to_string(), want);
         }
     }
 }

@@ -47,6 +47,8 @@ pub use evaluators::{
 pub use export::{ExportError, export_parquet};
 pub use mcp::{McpOptions, mcp};
 pub use otlp::Limits;
-pub use server::{Commands, Listen, Options, Ready, ServeError, Tls, serve, state_beside};
+pub use server::{
+    CommandError, Commands, Listen, Options, Ready, ServeError, Tls, serve, state_beside,
+};
 pub use store::StoreError;
 pub use watch::Folder;

@@ -41,6 +41,11 @@ const MAX_BLOCKING: usize = 16;
 /// Idle time after which a worker thread ends and releases its memory.
 const KEEP_ALIVE: Duration = Duration::from_secs(1);
 
+/// Message of a command that failed, with its causes.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct CommandError(pub String);
+
 /// Other commands of toolmark that the page uses.
 pub trait Commands: Send + Sync {
     /// Path of the guard's log.
@@ -54,13 +59,13 @@ pub trait Commands: Send + Sync {
     }
 
     /// Returns the guard with another policy, given as YAML.
-    fn guard_with(&self, _policy: &str) -> Result<Guard, String> {
-        Err("policies cannot be read here".to_owned())
+    fn guard_with(&self, _policy: &str) -> Result<Guard, CommandError> {
+        Err(CommandError("policies cannot be read here".to_owned()))
     }
 
     /// Compares two runs.
-    fn compare(&self, _a: &Path, _b: &Path, _redactor: Redactor) -> Result<Value, String> {
-        Err("runs cannot be compared here".to_owned())
+    fn compare(&self, _a: &Path, _b: &Path, _redactor: Redactor) -> Result<Value, CommandError> {
+        Err(CommandError("runs cannot be compared here".to_owned()))
     }
 
     /// Writes cases to a directory.

@@ -40,11 +40,54 @@ use toolmark_trace::{
 /// File name of a trace in this notation, used in evidence.
 const FILE: &str = "example";
 
+/// Reason why a text is not a trace in this notation.
+#[derive(Debug, thiserror::Error)]
+pub enum NotationError {
+    /// A format is unknown.
+    #[error("there is no format {0}")]
+    Format(String),
+    /// A host is unknown, or writes no traces.
+    #[error("there is no host {0} that writes traces")]
+    Host(String),
+    /// A line is invalid.
+    #[error("line {0}: {1}")]
+    Line(usize, LineError),
+}
+
+/// Reason why a line is invalid.
+#[derive(Debug, thiserror::Error)]
+pub enum LineError {
+    /// A sub-agent has sub-agents.
+    #[error("sub-agents of sub-agents are not part of the notation")]
+    Nested,
+    /// A sub-agent is not preceded by a call.
+    #[error("no call has started a sub-agent")]
+    NoParent,
+    /// An expected call has no arguments.
+    #[error("an expected call has a tool and arguments")]
+    Expected,
+    /// A schema, or the arguments of an expected call, are not JSON.
+    #[error(transparent)]
+    Json(#[from] serde_json::Error),
+    /// The arguments of a call are not JSON.
+    #[error("the arguments of {0}: {1}")]
+    Arguments(String, serde_json::Error),
+    /// A call has no arguments.
+    #[error("{0} has no arguments")]
+    NoArguments(String),
+    /// The result of a call is not a JSON string.
+    #[error("the result of {0} is no JSON string: {1}")]
+    Result(String, serde_json::Error),
+    /// A mark is unknown.
+    #[error("there is no mark {0}")]
+    Mark(String),
+}
+
 /// Parses a trace in this notation.
-pub fn parse(text: &str) -> Result<Trajectory, String> {
+pub fn parse(text: &str) -> Result<Trajectory, NotationError> {
     let host = text.lines().find_map(|line| line.trim().strip_prefix("host:")).map(str::trim);
     let (format, agent) = written_by(host.unwrap_or("claude-code"))?;
-    let info = format_by_id(format).ok_or_else(|| format!("there is no format {format}"))?.info();
+    let info = format_by_id(format).ok_or_else(|| NotationError::Format(format.into()))?.info();
     let mut builder = Builder::new(info, Arc::from(FILE));
     builder.run.agent.name = Some(agent.into());
     builder.run.cwd = Some("/w".into());
@@ -52,7 +95,7 @@ pub fn parse(text: &str) -> Result<Trajectory, String> {
     let mut lines = Lines { builder, step: None, offset: 0, children: Vec::new() };
     for (number, line) in text.split('\n').enumerate() {
         let told = lines.take(line.trim(), number);
-        told.map_err(|why| format!("line {}: {why}", number + 1))?;
+        told.map_err(|error| NotationError::Line(number + 1, error))?;
         lines.offset += line.len() as u64 + 1;
     }
     let mut run = lines.builder.finish();
@@ -66,13 +109,13 @@ pub fn parse(text: &str) -> Result<Trajectory, String> {
 }
 
 /// Returns the trace format of a host, and the name of its agent.
-fn written_by(host: &str) -> Result<(&str, &str), String> {
+fn written_by(host: &str) -> Result<(&str, &str), NotationError> {
     if host == "openai" {
         return Ok(("openai-chat", "assistant"));
     }
     builtin(host)
         .and_then(|set| Some((&**set.formats.first()?, &**set.agents.first()?)))
-        .ok_or_else(|| format!("there is no host {host} that writes traces"))
+        .ok_or_else(|| NotationError::Host(host.to_owned()))
 }
 
 struct Lines {
@@ -85,7 +128,7 @@ struct Lines {
 }
 
 impl Lines {
-    fn take(&mut self, line: &str, number: usize) -> Result<(), String> {
+    fn take(&mut self, line: &str, number: usize) -> Result<(), LineError> {
         let at = At::recorded(&Location {
             file: FILE.into(),
             line: number as u32 + 1,
@@ -135,12 +178,12 @@ impl Lines {
         Ok(())
     }
 
-    fn child(&mut self, line: &str) -> Result<(), String> {
+    fn child(&mut self, line: &str) -> Result<(), LineError> {
         if line.starts_with('>') {
-            return Err("sub-agents of sub-agents are not part of the notation".into());
+            return Err(LineError::Nested);
         }
         let last = self.builder.run.calls.len();
-        let call = last.checked_sub(1).ok_or("no call has started a sub-agent")?;
+        let call = last.checked_sub(1).ok_or(LineError::NoParent)?;
         match self.children.last_mut().filter(|(of, _)| *of == call) {
             Some((_, text)) => {
                 text.push('\n');
@@ -152,10 +195,9 @@ impl Lines {
     }
 
     /// Adds an expected call. The run then failed by its own record.
-    fn expected(&mut self, text: &str, at: At) -> Result<(), String> {
-        let (name, args) =
-            text.split_once(' ').ok_or("an expected call has a tool and arguments")?;
-        serde_json::from_str::<Value>(args).map_err(|error| error.to_string())?;
+    fn expected(&mut self, text: &str, at: At) -> Result<(), LineError> {
+        let (name, args) = text.split_once(' ').ok_or(LineError::Expected)?;
+        serde_json::from_str::<Value>(args)?;
         let run = &mut self.builder.run;
         run.declared = Some(Declared {
             outcome: DeclaredOutcome::Failed,
@@ -171,12 +213,12 @@ impl Lines {
         Ok(())
     }
 
-    fn tools(&mut self, text: &str) -> Result<(), String> {
+    fn tools(&mut self, text: &str) -> Result<(), LineError> {
         let tools = self.builder.run.tools.get_or_insert_default();
         match text.split_once(" {") {
             Some((name, schema)) => {
                 let schema = format!("{{{schema}");
-                serde_json::from_str::<Value>(&schema).map_err(|error| error.to_string())?;
+                serde_json::from_str::<Value>(&schema)?;
                 tools.push(ToolDefinition {
                     name: name.into(),
                     description: None,
@@ -192,7 +234,7 @@ impl Lines {
         Ok(())
     }
 
-    fn call(&mut self, line: &str, at: At) -> Result<(), String> {
+    fn call(&mut self, line: &str, at: At) -> Result<(), LineError> {
         let (is_parallel, line) = match line.strip_prefix("& ") {
             Some(rest) => (true, rest.trim_start()),
             None => (false, line),
@@ -201,8 +243,8 @@ impl Lines {
         let mut values = serde_json::Deserializer::from_str(rest).into_iter::<Value>();
         let args = match values.next() {
             Some(Ok(args)) => args,
-            Some(Err(error)) => return Err(format!("the arguments of {name}: {error}")),
-            None => return Err(format!("{name} has no arguments")),
+            Some(Err(error)) => return Err(LineError::Arguments(name.to_owned(), error)),
+            None => return Err(LineError::NoArguments(name.to_owned())),
         };
         let after = rest.get(values.byte_offset()..).unwrap_or("").trim();
         let step = match self.step {
@@ -226,7 +268,7 @@ impl Lines {
         }
         let (mark, result) = after.split_once(' ').unwrap_or((after, "\"\""));
         let result: String = serde_json::from_str(result.trim())
-            .map_err(|error| format!("the result of {name} is no JSON string: {error}"))?;
+            .map_err(|error| LineError::Result(name.to_owned(), error))?;
         let answer = Answer::new(Some(Payload::text(Text::owned(result))), at);
         let answer = match mark {
             "->" => answer.protocol(false),
@@ -235,7 +277,7 @@ impl Lines {
             "?>" => answer,
             mark => match mark.strip_prefix('!').map(str::parse) {
                 Some(Ok(code)) => answer.protocol(true).exit_code(Some(code)),
-                _ => return Err(format!("there is no mark {mark}")),
+                _ => return Err(LineError::Mark(mark.to_owned())),
             },
         };
         self.builder.answer_call(index, answer);
@@ -282,7 +324,7 @@ mod tests {
             ("> Read {}", "line 1: no call has started"),
             ("Task {}\n> > Read {}", "line 2: sub-agents of sub-agents"),
         ] {
-            let error = parse(text).unwrap_err();
+            let error = parse(text).unwrap_err().to_string();
             assert!(error.starts_with(want), "{error}");
         }
     }

@@ -362,8 +362,9 @@ fn open_archive(
     options: &Options,
 ) -> Result<Trajectories, ReadError> {
     head.read_all(options.limits.record).map_err(failed(file))?;
-    let archive = Archive::open(head.bytes, options.limits, Arc::clone(file))
-        .map_err(|problem| ReadError::Archive { file: file.to_string(), problem })?;
+    let archive = Archive::open(head.bytes, options.limits, Arc::clone(file)).map_err(|error| {
+        ReadError::Archive { file: file.to_string(), problem: error.to_string() }
+    })?;
     let sample =
         Sample { texts: Vec::new(), head: b"PK", shape: Shape::Archive, entries: archive.names() };
     let format = chosen(&sample, file, options)?;

@@ -96,9 +96,35 @@ impl FileArgs {
     }
 }
 
+/// Reason why the value of an option is invalid.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ValueError {
+    /// The value has another form.
+    #[error("{0}")]
+    Syntax(&'static str),
+    /// The value is none of these words.
+    #[error("the scales are {0}")]
+    Scale(String),
+    /// The value is outside a range.
+    #[error("{0} is a number from {1} to {2}")]
+    Range(String, f64, f64),
+    /// There is no format, as in this example.
+    #[error("write FORMAT=FILE, such as {0}")]
+    Report(&'static str),
+    /// The format is unknown.
+    #[error("unknown report format {0}; the formats are {1}")]
+    Format(String, String),
+}
+
 /// Parses a number that must be at least one.
-pub(crate) fn at_least_one(text: &str) -> Result<NonZeroUsize, String> {
-    text.parse().map_err(|_| "expected a whole number of at least 1".to_owned())
+pub(crate) fn at_least_one(text: &str) -> Result<NonZeroUsize, ValueError> {
+    text.parse().map_err(|_| ValueError::Syntax("expected a whole number of at least 1"))
+}
+
+/// Parses a number from 0 to 1.
+pub(crate) fn share(text: &str) -> Result<f64, ValueError> {
+    let share = text.parse::<f64>().ok().filter(|share| (0.0..=1.0).contains(share));
+    share.ok_or(ValueError::Syntax("expected a number from 0 to 1"))
 }
 
 /// Options that select sessions.
@@ -152,12 +178,14 @@ impl SessionArgs {
 }
 
 /// Parses a time span such as `7d`.
-fn since(text: &str) -> Result<Duration, String> {
-    let span: Span = text.parse().map_err(|_| "write a time such as 12h, 7d or 2w".to_owned())?;
+fn since(text: &str) -> Result<Duration, ValueError> {
+    let span = text.parse::<Span>();
+    let span = span.map_err(|_| ValueError::Syntax("write a time such as 12h, 7d or 2w"))?;
     let seconds = span
         .total((Unit::Second, SpanRelativeTo::days_are_24_hours()))
-        .map_err(|_| "months and years vary in length; write days".to_owned())?;
-    Duration::try_from_secs_f64(seconds).map_err(|_| "a time must be more than zero".to_owned())
+        .map_err(|_| ValueError::Syntax("months and years vary in length; write days"))?;
+    let time = Duration::try_from_secs_f64(seconds);
+    time.map_err(|_| ValueError::Syntax("a time must be more than zero"))
 }
 
 /// Text for people, or JSON for programs.
@@ -296,19 +324,14 @@ pub(crate) fn report_of<R: Reported + 'static>(arg: Arg) -> Arg {
 }
 
 /// Parses a format and the file to write.
-fn report<R: Reported>(text: &str) -> Result<(String, PathBuf), String> {
-    let example = R::EXAMPLE;
-    let (wanted, file) =
-        text.split_once('=').ok_or_else(|| format!("write FORMAT=FILE, such as {example}"))?;
+fn report<R: Reported>(text: &str) -> Result<(String, PathBuf), ValueError> {
+    let (wanted, file) = text.split_once('=').ok_or(ValueError::Report(R::EXAMPLE))?;
     let formats: Vec<&str> = R::formats().map(|format| format.id).collect();
     if !formats.contains(&wanted) {
-        return Err(format!(
-            "unknown report format {wanted}; the formats are {}",
-            formats.join(", ")
-        ));
+        return Err(ValueError::Format(wanted.to_owned(), formats.join(", ")));
     }
     if file.is_empty() {
-        return Err("the name of the file is missing".to_owned());
+        return Err(ValueError::Syntax("the name of the file is missing"));
     }
     Ok((wanted.to_owned(), PathBuf::from(file)))
 }
@@ -464,7 +487,7 @@ mod tests {
     #[test]
     fn times() {
         for (text, hours) in [("12h", 12), ("7d", 168), ("2w", 336), ("1d 1h", 25)] {
-            assert_eq!(since(text), Ok(Duration::from_secs(hours * 3600)), "{text}");
+            assert_eq!(since(text).unwrap(), Duration::from_secs(hours * 3600), "{text}");
         }
         for text in ["", "7", "soon", "-1d", "1mo"] {
             assert!(since(text).is_err(), "{text}");

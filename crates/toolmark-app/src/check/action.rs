@@ -230,7 +230,7 @@ impl CheckOptions {
         let text = read_file::read_text(path, MAX_BASELINE)?;
         let baseline = Baseline::parse(&text).map_err(|error| {
             Failure::usage(format!("{} is not a valid report", path.display()))
-                .causes([error])
+                .causes([error.to_string()])
                 .hint("`toolmark check --report json=FILE` writes one")
         })?;
         Ok(Some(baseline))

@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
-use toolmark_check::gold::{Gold, GoldRow, TemplateRow};
+use toolmark_check::gold::{Gold, GoldRow, GoldRowError, TemplateRow};
 use toolmark_config::{Problem, Source, yaml};
 use toolmark_dataset::ReadError;
 use toolmark_outcome::{Printable, Redactor, Untrusted};
@@ -37,7 +37,7 @@ pub fn read(path: &Path) -> Result<Arc<Gold>, Failure> {
             Err(error) => errors.push((*line, error)),
         }
     }
-    let at_place = |errors: Vec<(u64, String)>| {
+    let at_place = |errors: Vec<(u64, GoldRowError)>| {
         let name = path.display();
         let causes = errors.into_iter().map(|(line, error)| format!("{name}:{line}: {error}"));
         invalid(path).causes(causes).hint(SHAPE)

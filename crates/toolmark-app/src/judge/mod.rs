@@ -228,7 +228,7 @@ fn trust(settings: &Settings) -> Result<Option<toolmark_judge::Objection>, Failu
         let setup = Setup::of(model);
         match calibration::find(&calibrations, &setup, &digest, question.threshold) {
             Ok(measured) => measured.below(&floor),
-            Err(why) => Some(why),
+            Err(why) => Some(why.to_string()),
         }
     })))
 }

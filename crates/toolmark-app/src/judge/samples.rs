@@ -4,7 +4,7 @@
 use super::rubric::{Wanted, names, no_such};
 use crate::Failure;
 use crate::inputs::Input;
-use crate::reading::Reader;
+use crate::reading::{End, Reader};
 use crate::{Events, FileDiagnostics, Status, Tone, Verbosity, human};
 use std::collections::BTreeMap;
 use std::io;
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use toolmark_dataset::ReadError;
 use toolmark_judge::calibration::{
     About, Calibration, Calibrator, LabelProblem, LabelRow, RawLabel, RubricTask, Sample,
-    interpret, read_rows, rubric_digest,
+    SampleError, interpret, read_rows, rubric_digest,
 };
 use toolmark_outcome::judging::{Material, built_in};
 use toolmark_trace::Trajectory;
@@ -189,15 +189,15 @@ impl<'a> Traces<'a> {
         let mut materials = self.materials(asked, &rows);
         let mut samples = Vec::with_capacity(rows.len());
         for (at, (row, label)) in rows.into_iter().zip(labels).enumerate() {
-            let found =
-                materials.remove(&at).unwrap_or_else(|| Err("has nothing to show".to_owned()));
+            let found = materials.remove(&at).unwrap_or(Err(SampleError::Nothing));
             let mut wrong =
                 |message: String| skipped.push(LabelProblem { line: row.line, message });
             match (label, found) {
                 (Ok(label), Ok(materials)) => {
                     samples.push(Sample { id: row.id, label, materials });
                 }
-                (Err(why), _) | (_, Err(why)) => wrong(why),
+                (Err(error), _) => wrong(error.to_string()),
+                (_, Err(error)) => wrong(error.to_string()),
             }
         }
         samples
@@ -209,7 +209,7 @@ impl<'a> Traces<'a> {
         &mut self,
         asked: &RubricTask,
         rows: &[LabelRow],
-    ) -> BTreeMap<usize, Result<Vec<Material>, String>> {
+    ) -> BTreeMap<usize, Result<Vec<Material>, SampleError>> {
         let mut by_trace: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
         let mut found = BTreeMap::new();
         for (at, row) in rows.iter().enumerate() {
@@ -226,7 +226,7 @@ impl<'a> Traces<'a> {
                 let materials = match (&runs, rows.get(at).map(|row| &row.about)) {
                     (Ok(runs), Some(About::Trace { run, call, .. })) => {
                         let materials = asked.of_trace(runs, run.as_ref(), call.as_ref());
-                        materials.map_err(|why| format!("{path}: {why}"))
+                        materials.map_err(|why| SampleError::At(path.to_owned(), Box::new(why)))
                     }
                     (Err(why), _) => Err(why.clone()),
                     (Ok(_), _) => continue,
@@ -237,10 +237,11 @@ impl<'a> Traces<'a> {
         found
     }
 
-    fn load(&mut self, path: &str) -> Result<Vec<Trajectory>, String> {
+    fn load(&mut self, path: &str) -> Result<Vec<Trajectory>, SampleError> {
         let path = self.directory.join(path);
         let input = Input::named(&path);
-        let mut runs = self.reader.open(&input).map_err(|end| end.error().unwrap_or_default())?;
+        let unread = |end: End| SampleError::Unread(end.error().unwrap_or_default());
+        let mut runs = self.reader.open(&input).map_err(unread)?;
         let all = runs.by_ref().collect();
         self.unread.insert(path, runs.end().findings);
         Ok(all)

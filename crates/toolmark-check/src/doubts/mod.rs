@@ -25,7 +25,7 @@ use toolmark_base::{SortedMap, SortedSet};
 use toolmark_outcome::judging::{
     BuiltIn, Focus, Material, Panel, Question, Rubric, built_in, material_of,
 };
-use toolmark_outcome::{Axis, Finding};
+use toolmark_outcome::{Axis, Finding, Missing};
 use toolmark_outcome::{CallRef, Context, Environment, IndexedCall, Subject, TracePlace, View};
 use toolmark_session::session::{Session, SessionCall};
 
@@ -62,7 +62,7 @@ pub struct Doubt {
     /// Code of the rule that reports the call.
     pub finding: Option<&'static str>,
     /// The question, or the reason why nothing can be asked.
-    pub question: Result<Question, String>,
+    pub question: Result<Question, Missing>,
 }
 
 impl Doubt {
@@ -205,7 +205,7 @@ fn question(
     rubric: &Arc<Rubric>,
     subject: &Subject<'_>,
     call: &SessionCall<'_>,
-) -> Result<Question, String> {
+) -> Result<Question, Missing> {
     let focus = Focus { subject, call: Some(IndexedCall { index: call.index, call: call.call }) };
     let mut materials = Vec::new();
     for (name, path) in built_in.inputs {
@@ -221,7 +221,7 @@ fn question(
         match material {
             Ok(material) => materials.push(material),
             Err(_) if may_be_missing => {}
-            Err(missing) => return Err(missing.0),
+            Err(missing) => return Err(missing),
         }
     }
     let (panel, threshold) = (Panel::default(), built_in.threshold);
@@ -241,7 +241,7 @@ fn doubt(
     rubric: &'static BuiltIn,
     call: &SessionCall<'_>,
     candidate: Candidate,
-    question: Result<Question, String>,
+    question: Result<Question, Missing>,
 ) -> Doubt {
     let id = session.trajectory().id.as_ref().map(|id| id.get().into_owned());
     Doubt {

@@ -271,7 +271,7 @@ fn questions_show_what_the_rubric_names() {
     let wide = numbered(1..=15);
     let doubts = checked(&edit(&wide, &replaced(&wide, 8..=8))).doubts;
     let missing = doubts[0].question.as_ref().unwrap_err();
-    assert_eq!(missing, "neither the trace nor the case says what the user asked");
+    assert_eq!(missing.0, "neither the trace nor the case says what the user asked");
 }
 
 #[test]

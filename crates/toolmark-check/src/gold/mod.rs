@@ -10,8 +10,8 @@ mod row;
 mod score;
 mod template;
 
-pub use row::GoldRow;
-pub use score::{Chosen, Confusable, F1, NoTool, OfTool, Rate, Selection, Unpaired};
+pub use row::{GoldRow, GoldRowError};
+pub use score::{Chosen, Confusable, F1, NoTool, OfTool, Rate, Selection, Unpaired, UnscoredGold};
 pub use template::{TemplateRow, template};
 
 use std::borrow::Cow;
@@ -66,14 +66,14 @@ impl Gold {
     /// # Errors
     ///
     /// Fails if two rows have the same prompt, with the line of the second row and a message.
-    pub fn new(rows: Vec<GoldRow>) -> Result<Self, Vec<(u64, String)>> {
+    pub fn new(rows: Vec<GoldRow>) -> Result<Self, Vec<(u64, GoldRowError)>> {
         let mut gold = Self::default();
         let mut seen: HashMap<(Option<&str>, Option<String>), u64> = HashMap::new();
         let mut errors = Vec::new();
         for row in &rows {
             let prompt = row.prompt.as_deref().map(plain);
             if let Some(first) = seen.insert((row.id.as_deref(), prompt), row.line) {
-                errors.push((row.line, format!("the row repeats line {first}")));
+                errors.push((row.line, GoldRowError::Repeats(first)));
             }
         }
         if !errors.is_empty() {

@@ -25,6 +25,32 @@ pub struct GoldRow {
     pub tools: Vec<String>,
 }
 
+/// Reason why a row is invalid.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum GoldRowError {
+    /// The value of this key is not text.
+    #[error("`{0}` is not text")]
+    NotText(&'static str),
+    /// The row names neither session nor prompt.
+    #[error("the row has neither an id nor a prompt")]
+    NoSubject,
+    /// The row has no label.
+    #[error("the row has no tool; write `none` if no tool is right")]
+    NoTool,
+    /// A label in the list is not text.
+    #[error("a tool is not text")]
+    ToolNotText,
+    /// The label has another type.
+    #[error("the tool is neither text nor a list")]
+    ToolType,
+    /// The row has the session and the prompt of the row in this line.
+    #[error("the row repeats line {0}")]
+    Repeats(u64),
+    /// The labels contradict each other.
+    #[error("the row has both a tool and `none`")]
+    ToolAndNone,
+}
+
 impl GoldRow {
     /// Parses a row.
     ///
@@ -32,9 +58,9 @@ impl GoldRow {
     ///
     /// Fails if the row names neither session nor prompt, if it has no label, or if a label
     /// is not a name.
-    pub fn parse(value: &Value, line: u64) -> Result<Self, String> {
+    pub fn parse(value: &Value, line: u64) -> Result<Self, GoldRowError> {
         let get = |keys: &[&str]| keys.iter().find_map(|key| value.get(key));
-        let text = |keys: &[&str]| match get(keys) {
+        let text = |keys: &[&'static str]| match get(keys) {
             Some(Value::String(text)) if !text.trim().is_empty() => {
                 Ok(Some(text.trim().to_owned()))
             }
@@ -42,15 +68,14 @@ impl GoldRow {
             None | Some(Value::Null | Value::String(_)) => Ok(None),
             Some(_) => {
                 let key = keys.iter().find(|key| value.get(key).is_some());
-                Err(format!("`{}` is not text", key.copied().unwrap_or_default()))
+                Err(GoldRowError::NotText(key.copied().unwrap_or_default()))
             }
         };
         let (id, prompt) = (text(ID_KEYS)?, text(PROMPT_KEYS)?);
         if id.is_none() && prompt.is_none() {
-            return Err("the row has neither an id nor a prompt".to_owned());
+            return Err(GoldRowError::NoSubject);
         }
-        let label =
-            get(TOOL_KEYS).ok_or("the row has no tool; write `none` if no tool is right")?;
+        let label = get(TOOL_KEYS).ok_or(GoldRowError::NoTool)?;
         Ok(Self { line, id, prompt, tools: tools(label)? })
     }
 
@@ -61,20 +86,20 @@ impl GoldRow {
     }
 }
 
-fn tools(label: &Value) -> Result<Vec<String>, String> {
+fn tools(label: &Value) -> Result<Vec<String>, GoldRowError> {
     let names: Vec<&str> = match label {
         Value::Null => Vec::new(),
         Value::String(text) => text.split(['|', ',']).map(str::trim).collect(),
         Value::Array(list) => {
             let names: Option<Vec<&str>> = list.iter().map(Value::as_str).collect();
-            names.ok_or("a tool is not text")?
+            names.ok_or(GoldRowError::ToolNotText)?
         }
-        _ => return Err("the tool is neither text nor a list".to_owned()),
+        _ => return Err(GoldRowError::ToolType),
     };
     let is_none = |name: &&str| NO_TOOL.contains(&name.to_ascii_lowercase().as_str());
     let (none, some): (Vec<&str>, Vec<&str>) = names.into_iter().partition(is_none);
     if !none.is_empty() && !some.is_empty() {
-        return Err("the row has both a tool and `none`".to_owned());
+        return Err(GoldRowError::ToolAndNone);
     }
     let mut tools: Vec<String> = Vec::new();
     for name in some {

@@ -184,13 +184,24 @@ impl Selection {
     }
 }
 
+/// Reason why no row can be scored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum UnscoredGold {
+    /// No row names a trace.
+    #[error("no row has the id or the prompt of a trace")]
+    NoTrace,
+    /// No trace shows a choice.
+    #[error("no trace shows what was chosen for a row")]
+    NoChoice,
+}
+
 impl Gold {
     /// Scores the pairs.
     ///
     /// # Errors
     ///
     /// Fails if no row could be paired with a trace that shows the choice.
-    pub fn score(&self, pairs: &[Pair]) -> Result<Selection, String> {
+    pub fn score(&self, pairs: &[Pair]) -> Result<Selection, UnscoredGold> {
         let named: SortedSet<usize> =
             pairs.iter().filter(|pair| pair.is_by_name).map(|pair| pair.row).collect();
         let mut scored: SortedSet<usize> = SortedSet::new();
@@ -217,8 +228,8 @@ impl Gold {
         }
         if scored.is_empty() {
             return Err(match unknown.is_empty() {
-                true => "no row has the id or the prompt of a trace".to_owned(),
-                false => "no trace shows what was chosen for a row".to_owned(),
+                true => UnscoredGold::NoTrace,
+                false => UnscoredGold::NoChoice,
             });
         }
         let rows = self.rows().iter().enumerate();

@@ -39,7 +39,7 @@ fn rows_and_what_is_wrong_with_them() {
         (json!({"id": "a", "tool": ["Read", "none"]}), "both a tool and `none`"),
         (json!({"id": ["a"], "tool": "Read"}), "is not text"),
     ] {
-        let error = GoldRow::parse(&row, 4).unwrap_err();
+        let error = GoldRow::parse(&row, 4).unwrap_err().to_string();
         assert!(error.contains(why), "{error}");
     }
     let row = GoldRow::parse(&json!({"id": "a", "tool": "Read"}), 1).unwrap();
@@ -165,5 +165,5 @@ fn a_name_counts_before_a_prompt_and_nothing_is_an_error() {
     assert_eq!((selection.pairs, selection.accuracy.right), (1, 1));
     assert!(gold.score(&[]).is_err());
     let cut = gold.score(&pairs(&gold, &[run("a", "user: go")]));
-    assert!(cut.unwrap_err().contains("no trace shows"));
+    assert!(cut.unwrap_err().to_string().contains("no trace shows"));
 }

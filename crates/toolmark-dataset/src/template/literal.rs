@@ -5,8 +5,13 @@ use serde_json::{Map, Number, Value};
 /// Maximum nesting depth of lists and maps.
 const MAX_DEPTH: usize = 64;
 
-/// Parses a list or a map. The error message describes why the text is invalid.
-pub(super) fn parse(text: &str) -> Result<Value, String> {
+/// Error: the text is neither a list nor a map. Contains its start.
+#[derive(Debug, thiserror::Error)]
+#[error("the template does not give a list: {0}")]
+pub(super) struct NotAList(String);
+
+/// Parses a list or a map.
+pub(super) fn parse(text: &str) -> Result<Value, NotAList> {
     let text = text.trim();
     if let Ok(value @ (Value::Array(_) | Value::Object(_))) = serde_json::from_str(text) {
         return Ok(value);
@@ -19,7 +24,7 @@ pub(super) fn parse(text: &str) -> Result<Value, String> {
         _ => {
             let shown: String = text.chars().take(80).collect();
             let more = if shown.len() < text.len() { "…" } else { "" };
-            Err(format!("the template does not give a list: {shown}{more}"))
+            Err(NotAList(format!("{shown}{more}")))
         }
     }
 }

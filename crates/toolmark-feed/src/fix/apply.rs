@@ -1,22 +1,32 @@
 //! Insertion of a fix into a file.
 
 use super::{Fix, Target};
-use toolmark_hosts::install::add_to_list;
+use toolmark_hosts::install::{ListError, add_to_list};
 use toolmark_outcome::Printable;
 
 /// Heading of the lines for the agent.
 const HEADING: &str = "## Known problems";
 
+/// Reason why a fix cannot be inserted.
+#[derive(Debug, thiserror::Error)]
+pub enum ApplyError {
+    /// The fix is not a list of texts.
+    #[error(transparent)]
+    Items(#[from] serde_json::Error),
+    /// The file cannot be changed.
+    #[error(transparent)]
+    List(#[from] ListError),
+}
+
 impl Fix<Printable> {
     /// Returns the text of the file with the fix in it; the unchanged text if it is already there.
-    pub fn apply_to(&self, text: &str) -> Result<String, String> {
+    pub fn apply_to(&self, text: &str) -> Result<String, ApplyError> {
         match (self.target, self.key) {
             (Target::Permission | Target::Setting, Some(keys)) => {
                 let keys: Vec<&str> = keys.split('.').collect();
-                let items: Vec<String> = serde_json::from_str(&format!("[{}]", &*self.text))
-                    .map_err(|error| error.to_string())?;
+                let items: Vec<String> = serde_json::from_str(&format!("[{}]", &*self.text))?;
                 let items: Vec<&str> = items.iter().map(String::as_str).collect();
-                add_to_list(text, &keys, &items)
+                Ok(add_to_list(text, &keys, &items)?)
             }
             _ => Ok(with_line(text, &self.text)),
         }

@@ -62,22 +62,45 @@ fn file(issue: &Issue) -> Option<&'static str> {
     }
 }
 
+/// Reason why a judge gave no fix.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NoFix {
+    /// No judge was asked.
+    #[error("no judge was asked")]
+    NotAsked,
+    /// The question has no answer, for this reason.
+    #[error("{0}")]
+    Unanswered(String),
+    /// The answer has no criterion.
+    #[error("the judge gave no answer")]
+    Empty,
+    /// No line prevents the issue.
+    #[error("the judge sees no line that prevents it")]
+    NoLine,
+    /// The judge cannot decide.
+    #[error("the judge cannot tell")]
+    Undecided,
+    /// The text is not one line.
+    #[error("what the judge wrote is not one line")]
+    NotOneLine,
+}
+
 /// Returns the fix in the words of the judge, or why there is none.
-pub fn worded(issue: &Issue, ruling: &Ruling) -> Result<Fix, String> {
-    let vote = ruling.votes.first().ok_or("no judge was asked")?;
-    let answer = vote.answer.as_ref().map_err(|why| why.reason.clone())?;
-    let mark = answer.marks.first().ok_or("the judge gave no answer")?;
+pub fn worded(issue: &Issue, ruling: &Ruling) -> Result<Fix, NoFix> {
+    let vote = ruling.votes.first().ok_or(NoFix::NotAsked)?;
+    let answer = vote.answer.as_ref().map_err(|why| NoFix::Unanswered(why.reason.clone()))?;
+    let mark = answer.marks.first().ok_or(NoFix::Empty)?;
     if let Some(why) = &mark.discarded {
-        return Err(why.clone());
+        return Err(NoFix::Unanswered(why.clone()));
     }
     match mark.mark {
         Some(mark) if mark >= 0.5 => {}
-        Some(_) => return Err("the judge sees no line that prevents it".to_owned()),
-        None => return Err("the judge cannot tell".to_owned()),
+        Some(_) => return Err(NoFix::NoLine),
+        None => return Err(NoFix::Undecided),
     }
     let line = mark.reason.trim().trim_start_matches(['-', '*']).trim();
     if line.is_empty() || line.contains(['\n', '\r']) || line.len() > MAX_LINE {
-        return Err("what the judge wrote is not one line".to_owned());
+        return Err(NoFix::NotOneLine);
     }
     let quotes: Vec<String> =
         mark.quotes.iter().map(|quote| format!("\u{201c}{}\u{201d}", quote.text.trim())).collect();
@@ -143,7 +166,7 @@ mod tests {
             (Err("timed out"), "timed out"),
         ] {
             let why = worded(&issue, &ruling(answer)).unwrap_err();
-            assert!(why.contains(want), "{why}");
+            assert!(why.to_string().contains(want), "{why}");
         }
     }
 

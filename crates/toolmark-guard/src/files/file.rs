@@ -2,7 +2,7 @@
 
 use crate::policy::Whose;
 use std::io::Read as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use toolmark_base::{ReadFileError, read_file};
 use toolmark_config::{Node, Problem};
 use toolmark_config::{Source, parse};
@@ -19,6 +19,24 @@ pub(super) struct File {
     pub(super) problems: Vec<Problem>,
 }
 
+/// Reason why a policy file cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum PolicyFileError {
+    #[error(transparent)]
+    Read(#[from] ReadFileError),
+    #[error("failed to read {}: it has no `guard:` section", .0.display())]
+    NoSection(PathBuf),
+    #[error("failed to read {}: it is larger than 1 MiB", .0.display())]
+    TooLarge(PathBuf),
+    #[error(
+        "failed to read {}: it is larger than 64 KiB, the limit for a project's policy",
+        .0.display()
+    )]
+    TooLargeForProject(PathBuf),
+    #[error("failed to read {}: it is not UTF-8", .0.display())]
+    NotUtf8(PathBuf),
+}
+
 /// Whether a line begins with the key `guard`.
 fn begins_part(bytes: &[u8]) -> bool {
     bytes.split(|byte| *byte == b'\n').any(|line| {
@@ -31,39 +49,46 @@ fn begins_part(bytes: &[u8]) -> bool {
 impl File {
     /// Reads a file; `None` if it does not exist or has no `guard:` part. A file that was named
     /// explicitly must exist and have one.
-    pub(super) fn read(path: &Path, named: bool, whose: Whose) -> Result<Option<Self>, String> {
-        let failed = |why: &str| format!("failed to read {}: {why}", path.display());
+    pub(super) fn read(
+        path: &Path,
+        named: bool,
+        whose: Whose,
+    ) -> Result<Option<Self>, PolicyFileError> {
         let opened = read_file::check_regular(path).and_then(|()| read_file::open(path));
         let file = match opened {
             Err(error) if error.is_missing() && !named => return Ok(None),
-            opened => opened.map_err(|error| error.to_string())?,
+            opened => opened?,
         };
         let mut bytes = Vec::new();
         let read = file.take(LARGEST + 1).read_to_end(&mut bytes);
-        read.map_err(|error| ReadFileError::io(path, error).to_string())?;
+        read.map_err(|error| ReadFileError::io(path, error))?;
         let speaks = bytes.windows(5).any(|window| window == b"guard");
         match (speaks, bytes.len() as u64 > LARGEST) {
-            (false, _) if named => return Err(failed("it has no `guard:` section")),
+            (false, _) if named => return Err(PolicyFileError::NoSection(path.to_owned())),
             // A spec, however large.
             (false, false) => return Ok(None),
-            (_, true) => return Err(failed("it is larger than 1 MiB")),
+            (_, true) => return Err(PolicyFileError::TooLarge(path.to_owned())),
             (true, false) => {}
         }
         if whose == Whose::Project && bytes.len() as u64 > LARGEST_OF_PROJECT {
             return match begins_part(&bytes) {
-                true => Err(failed("it is larger than 64 KiB, the limit for a project's policy")),
+                true => Err(PolicyFileError::TooLargeForProject(path.to_owned())),
                 // A large spec that only mentions the word.
                 false => Ok(None),
             };
         }
-        let text = String::from_utf8(bytes).map_err(|_| failed("it is not UTF-8"))?;
+        let text =
+            String::from_utf8(bytes).map_err(|_| PolicyFileError::NotUtf8(path.to_owned()))?;
         let source = Source::new(path.to_string_lossy(), text);
         let parsed = parse(&source);
         let (node, problems) = (parsed.node, parsed.problems);
         let has_part = node.as_ref().is_some_and(|root| root.get("guard").is_some());
         let is_broken = problems.iter().any(Problem::is_error);
         if !has_part && !is_broken {
-            return if named { Err(failed("it has no `guard:` section")) } else { Ok(None) };
+            return match named {
+                true => Err(PolicyFileError::NoSection(path.to_owned())),
+                false => Ok(None),
+            };
         }
         Ok(Some(Self { source, node, problems }))
     }

@@ -14,7 +14,7 @@ use crate::Guard;
 use crate::allowed::{self, Allowed};
 use crate::audit;
 use crate::policy::{Base, Import, Layer, Origin, Policy, Whose};
-use file::File;
+use file::{File, PolicyFileError};
 use std::env;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ use std::sync::Arc;
 use toolmark_config::{Node, Problem, Source};
 use toolmark_hosts::toolset::{Toolset, Toolsets};
 use toolmark_hosts::{Event, Moment, Verdict, moved_settings, own};
-use toolmark_match::call_match::{CompiledSchema, SchemaCompiler};
+use toolmark_match::call_match::{CompiledSchema, SchemaCompiler, SchemaError};
 use toolmark_shell::{Decision, Effect, Facts, Protection};
 
 /// Environment variable with the path of the user's file.
@@ -474,11 +474,11 @@ pub fn user_layer(schemas: SchemaCompiler) -> Option<Layer> {
 }
 
 impl Opened {
-    fn take(&mut self, read: Result<Option<File>, String>) -> Option<File> {
+    fn take(&mut self, read: Result<Option<File>, PolicyFileError>) -> Option<File> {
         match read {
             Ok(file) => file,
-            Err(fault) => {
-                self.faults.push(fault);
+            Err(error) => {
+                self.faults.push(error.to_string());
                 None
             }
         }
@@ -526,8 +526,8 @@ impl Opened {
 
 /// Fails to compile a schema, in a program without the validator. Such a program does not
 /// decide by a policy that needs schemas.
-fn no_schemas(_: &serde_json::Value) -> Result<Arc<dyn CompiledSchema>, String> {
-    Err("this program has no validator".to_owned())
+fn no_schemas(_: &serde_json::Value) -> Result<Arc<dyn CompiledSchema>, SchemaError> {
+    Err(SchemaError::NoValidator)
 }
 
 /// Whether a tree contains a key at any depth.

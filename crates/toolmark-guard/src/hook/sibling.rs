@@ -4,12 +4,23 @@ use super::HookArgs;
 use std::env::{self, consts::EXE_SUFFIX};
 use std::io::{self, Write};
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 
-/// Runs `toolmark guard` to answer; returns its exit code, or why there was no answer.
-pub(super) fn run(asked: HookArgs<'_>, payload: &[u8]) -> Result<u8, String> {
-    let program = place().map_err(|error| format!("failed to find it: {error}"))?;
-    let failed = |error: io::Error| format!("failed to run {}: {error}", program.display());
+/// Reason why the sibling program gave no answer.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum SiblingError {
+    #[error("failed to find it: {0}")]
+    NotFound(io::Error),
+    #[error("failed to run {}: {error}", program.display())]
+    Run { program: PathBuf, error: io::Error },
+    #[error("{} failed ({status})", program.display())]
+    Failed { program: PathBuf, status: ExitStatus },
+}
+
+/// Runs `toolmark guard` to answer; returns its exit code.
+pub(super) fn run(asked: HookArgs<'_>, payload: &[u8]) -> Result<u8, SiblingError> {
+    let program = place().map_err(SiblingError::NotFound)?;
+    let failed = |error: io::Error| SiblingError::Run { program: program.clone(), error };
     let mut command = Command::new(&program);
     command.arg("guard").args(asked.host.iter().flat_map(|host| ["--host", host]));
     if let Some(policy) = asked.policy {
@@ -27,7 +38,7 @@ pub(super) fn run(asked: HookArgs<'_>, payload: &[u8]) -> Result<u8, String> {
     match status.code() {
         Some(0) => Ok(0),
         Some(2) => Ok(2),
-        _ => Err(format!("{} failed ({status})", program.display())),
+        _ => Err(SiblingError::Failed { program, status }),
     }
 }
 

@@ -34,6 +34,42 @@ pub(super) enum By {
     Link,
 }
 
+/// Reason why state could not be kept.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum KeepError {
+    #[error("{}: {error}", path.display())]
+    File { path: PathBuf, error: io::Error },
+    #[error("more than {0} files")]
+    TooManyFiles(usize),
+    #[error("more than {0} MB")]
+    TooLarge(u64),
+    #[error("it would take too long")]
+    TooSlow,
+    #[error("{} is not a regular file", .0.display())]
+    NotRegular(PathBuf),
+    #[error("{} changes at this moment", .0.display())]
+    Changing(PathBuf),
+    #[error("the index of git cannot be read")]
+    NoIndex,
+    #[error("the repository cannot be read")]
+    NoRepository,
+    #[error("comparing the files with the index takes too long")]
+    SlowIndex,
+    #[error("a merge or a rebase is under way")]
+    Merging,
+    #[error("the commit of HEAD is not known")]
+    NoCommit,
+    #[error("{} is a repository of its own", .0.display())]
+    Nested(PathBuf),
+}
+
+impl KeepError {
+    /// Returns a function that adds the path to an error.
+    pub(super) fn at(path: &Path) -> impl Fn(io::Error) -> Self + '_ {
+        move |error| Self::File { path: path.to_owned(), error }
+    }
+}
+
 impl<'d> Copier<'d> {
     pub(super) fn new(draft: &'d Draft) -> Self {
         let until = Instant::now() + MAX_TIME;
@@ -42,7 +78,7 @@ impl<'d> Copier<'d> {
 
     /// Keeps a path and everything below it; the error is the reason why it could not be kept.
     /// Names in `skips` are not descended into.
-    pub(super) fn keep(&mut self, path: &Path, by: By, skips: &[&str]) -> Result<(), String> {
+    pub(super) fn keep(&mut self, path: &Path, by: By, skips: &[&str]) -> Result<(), KeepError> {
         let mut pending = vec![path.to_owned()];
         while let Some(path) = pending.pop() {
             if !self.seen.insert(path.clone()) {
@@ -51,18 +87,17 @@ impl<'d> Copier<'d> {
             let about = match fs::symlink_metadata(&path) {
                 Ok(about) => about,
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-                Err(error) => return Err(format!("{}: {error}", path.display())),
+                Err(error) => return Err(KeepError::File { path, error }),
             };
             if self.items.len() >= MAX_FILES {
-                return Err(format!("more than {MAX_FILES} files"));
+                return Err(KeepError::TooManyFiles(MAX_FILES));
             }
             if Instant::now() >= self.until {
-                return Err("it would take too long".to_owned());
+                return Err(KeepError::TooSlow);
             }
             if about.is_dir() {
-                let list = fs::read_dir(&path).map_err(|e| format!("{}: {e}", path.display()))?;
-                for entry in list {
-                    let entry = entry.map_err(|e| format!("{}: {e}", path.display()))?;
+                for entry in fs::read_dir(&path).map_err(KeepError::at(&path))? {
+                    let entry = entry.map_err(KeepError::at(&path))?;
                     let is_skipped = skips.iter().any(|skip| entry.file_name() == *skip);
                     if !is_skipped {
                         pending.push(entry.path());
@@ -76,15 +111,14 @@ impl<'d> Copier<'d> {
         Ok(())
     }
 
-    fn keep_file(&mut self, path: PathBuf, by: By, about: &Metadata) -> Result<(), String> {
-        let why = |error: io::Error| format!("{}: {error}", path.display());
+    fn keep_file(&mut self, path: PathBuf, by: By, about: &Metadata) -> Result<(), KeepError> {
         if about.is_symlink() {
-            let target = fs::read_link(&path).map_err(why)?;
+            let target = fs::read_link(&path).map_err(KeepError::at(&path))?;
             self.items.push(Item { target: Some(target), ..item(path, about, ItemKind::Symlink) });
             return Ok(());
         }
         if !about.is_file() {
-            return Err(format!("{} is not a regular file", path.display()));
+            return Err(KeepError::NotRegular(path));
         }
         let name = self.items.len().to_string();
         let place = self.draft.directory.join(&name);
@@ -92,15 +126,15 @@ impl<'d> Copier<'d> {
         if !is_link {
             self.bytes = self.bytes.saturating_add(about.len());
             if self.bytes > MAX_BYTES {
-                return Err(format!("more than {} MB", MAX_BYTES >> 20));
+                return Err(KeepError::TooLarge(MAX_BYTES >> 20));
             }
-            fs::copy(&path, &place).map_err(why)?;
-            make_private(&place).map_err(why)?;
+            fs::copy(&path, &place).map_err(KeepError::at(&path))?;
+            make_private(&place).map_err(KeepError::at(&path))?;
             // A file that grew or changed meanwhile is not kept as it was.
-            let now = fs::symlink_metadata(&path).map_err(why)?;
+            let now = fs::symlink_metadata(&path).map_err(KeepError::at(&path))?;
             let is_same = now.len() == about.len() && now.modified().ok() == about.modified().ok();
             if !is_same {
-                return Err(format!("{} changes at this moment", path.display()));
+                return Err(KeepError::Changing(path));
             }
         }
         self.items.push(Item { file: Some(name), is_link, ..item(path, about, ItemKind::File) });

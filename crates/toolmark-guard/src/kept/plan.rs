@@ -1,6 +1,6 @@
 //! The paths that a call is about to destroy, from its effects, and the decision to keep them.
 
-use super::copy::{By, Copier};
+use super::copy::{By, Copier, KeepError};
 use super::store::{Entry, Store};
 use super::tree;
 use std::path::{Path, PathBuf};
@@ -79,7 +79,7 @@ pub fn before(
     match keep(store, event, cwd, command, &losses) {
         Ok(Some(entry)) => Keeping::Kept { entry: entry.into(), covers_all: !losses.is_partial },
         Ok(None) => Keeping::Nothing,
-        Err(why) => Keeping::Failed(why),
+        Err(error) => Keeping::Failed(error.to_string()),
     }
 }
 
@@ -89,9 +89,8 @@ fn keep(
     cwd: &str,
     command: Option<&str>,
     losses: &Losses,
-) -> Result<Option<Entry>, String> {
-    let why = |error: std::io::Error| format!("{}: {error}", store.root().display());
-    let draft = store.begin().map_err(why)?;
+) -> Result<Option<Entry>, KeepError> {
+    let draft = store.begin().map_err(KeepError::at(store.root()))?;
     // What is written to would change under its second name too.
     let is_only_deleted = losses.overwritten.is_empty() && !losses.writes;
     let by = if is_only_deleted { By::Link } else { By::Copy };
@@ -128,7 +127,7 @@ fn keep(
         bytes,
     };
     store.prune(draft.time);
-    let entry = store.finish(draft, entry).map_err(why)?;
+    let entry = store.finish(draft, entry).map_err(KeepError::at(store.root()))?;
     super::after::expect_result(store, &entry, event);
     Ok(Some(entry))
 }

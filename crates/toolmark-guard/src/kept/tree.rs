@@ -2,7 +2,7 @@
 //! the index and the position of `HEAD`. Git is not run, because it would run the programs that a
 //! repository configures.
 
-use super::copy::{By, Copier};
+use super::copy::{By, Copier, KeepError};
 use super::plan::Discards;
 use super::store::{Draft, Git};
 use crate::git_index::{Tree, git_directory};
@@ -24,13 +24,12 @@ pub(super) fn keep(
     (discards, by): (Discards, By),
     copier: &mut Copier<'_>,
     draft: &Draft,
-) -> Result<Git, String> {
-    let tree = Tree::around(cwd).ok_or("the index of git cannot be read")?;
+) -> Result<Git, KeepError> {
+    let tree = Tree::around(cwd).ok_or(KeepError::NoIndex)?;
     let root = tree.root().to_owned();
-    let git = git_directory(&root.join(".git")).ok_or("the repository cannot be read")?;
+    let git = git_directory(&root.join(".git")).ok_or(KeepError::NoRepository)?;
     let state = state(&root, &git, draft)?;
-    let late = "comparing the files with the index takes too long";
-    let files = tree.files(Instant::now() + MAX_TIME).ok_or(late)?;
+    let files = tree.files(Instant::now() + MAX_TIME).ok_or(KeepError::SlowIndex)?;
     match discards {
         Discards::Changes => {
             for (path, _) in files.iter().filter(|(_, may_differ)| *may_differ) {
@@ -47,16 +46,16 @@ pub(super) fn keep(
     Ok(state)
 }
 
-fn state(root: &Path, git: &Path, draft: &Draft) -> Result<Git, String> {
-    let why = |error: std::io::Error| format!("{}: {error}", git.display());
+fn state(root: &Path, git: &Path, draft: &Draft) -> Result<Git, KeepError> {
     for name in ["MERGE_HEAD", "rebase-merge", "rebase-apply", "CHERRY_PICK_HEAD", "REVERT_HEAD"] {
         if git.join(name).exists() {
-            return Err("a merge or a rebase is under way".to_owned());
+            return Err(KeepError::Merging);
         }
     }
-    let head = fs::read_to_string(git.join("HEAD")).map_err(why)?.trim().to_owned();
-    let commit = commit_of(git, &head).ok_or("the commit of HEAD is not known")?;
-    fs::copy(git.join("index"), draft.directory.join(INDEX)).map_err(why)?;
+    let head = fs::read_to_string(git.join("HEAD")).map_err(KeepError::at(git))?;
+    let head = head.trim().to_owned();
+    let commit = commit_of(git, &head).ok_or(KeepError::NoCommit)?;
+    fs::copy(git.join("index"), draft.directory.join(INDEX)).map_err(KeepError::at(git))?;
     Ok(Git { root: root.to_owned(), head, commit, index: INDEX.to_owned() })
 }
 
@@ -75,26 +74,25 @@ fn commit_of(git: &Path, head: &str) -> Option<String> {
 
 /// Returns the files that the index does not have, and the directories without any that it has.
 /// Directories that can be rebuilt are left out.
-fn untracked(root: &Path, known: &[&str]) -> Result<Vec<PathBuf>, String> {
+fn untracked(root: &Path, known: &[&str]) -> Result<Vec<PathBuf>, KeepError> {
     /// Maximum number of names that are looked at.
     const MAX_NAMES: usize = 50_000;
     let mut found = Vec::new();
     let mut pending = vec![root.to_owned()];
     let mut names = 0;
     while let Some(directory) = pending.pop() {
-        let why = |error: std::io::Error| format!("{}: {error}", directory.display());
-        for entry in fs::read_dir(&directory).map_err(why)? {
-            let entry = entry.map_err(why)?;
+        for entry in fs::read_dir(&directory).map_err(KeepError::at(&directory))? {
+            let entry = entry.map_err(KeepError::at(&directory))?;
             names += 1;
             if names > MAX_NAMES {
-                return Err(format!("more than {MAX_NAMES} files"));
+                return Err(KeepError::TooManyFiles(MAX_NAMES));
             }
             let name = entry.file_name();
             if REBUILT.iter().any(|rebuilt| name == *rebuilt) {
                 continue;
             }
             let path = entry.path();
-            let is_directory = entry.file_type().map_err(why)?.is_dir();
+            let is_directory = entry.file_type().map_err(KeepError::at(&directory))?.is_dir();
             let relative = path.strip_prefix(root).ok().and_then(Path::to_str);
             let is_known = relative.is_some_and(|path| match is_directory {
                 true => has_below(known, path),
@@ -102,7 +100,7 @@ fn untracked(root: &Path, known: &[&str]) -> Result<Vec<PathBuf>, String> {
             });
             match (is_directory, is_known) {
                 (true, _) if path.join(".git").exists() => {
-                    return Err(format!("{} is a repository of its own", path.display()));
+                    return Err(KeepError::Nested(path));
                 }
                 (true, true) => pending.push(path),
                 (_, false) => found.push(path),

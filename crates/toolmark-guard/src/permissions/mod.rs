@@ -58,21 +58,36 @@ const LISTS: [(&str, Decision); 3] =
 /// Maximum number of rules.
 const MAX_RULES: usize = 10_000;
 
+/// Reason why a text is not a settings file.
+#[derive(Debug, thiserror::Error)]
+pub enum SettingsError {
+    /// The text is not JSON.
+    #[error(transparent)]
+    Json(#[from] serde_json::Error),
+    /// The text is not an object.
+    #[error("the settings are not a JSON object")]
+    NotAnObject,
+    /// The permissions are not an object.
+    #[error("`permissions` is not a JSON object")]
+    Permissions,
+    /// A list of rules has another type.
+    #[error("`permissions.{0}` is not a list")]
+    NotAList(&'static str),
+}
+
 impl Permissions {
     /// Adds the rules of a settings file.
     ///
     /// # Errors
     ///
     /// The text is not a settings file.
-    pub fn add(&mut self, text: &str, settings: &Settings) -> Result<(), String> {
-        let root: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
-        let Some(root) = root.as_object() else {
-            return Err("the settings are not a JSON object".to_owned());
-        };
+    pub fn add(&mut self, text: &str, settings: &Settings) -> Result<(), SettingsError> {
+        let root: Value = serde_json::from_str(text)?;
+        let root = root.as_object().ok_or(SettingsError::NotAnObject)?;
         let permissions = match root.get("permissions") {
             None | Some(Value::Null) => return Ok(()),
             Some(Value::Object(permissions)) => permissions,
-            Some(_) => return Err("`permissions` is not a JSON object".to_owned()),
+            Some(_) => return Err(SettingsError::Permissions),
         };
         for (list, decision) in LISTS {
             if settings.tightens_only && decision == Decision::Allow {
@@ -81,7 +96,7 @@ impl Permissions {
             let items = match permissions.get(list) {
                 None | Some(Value::Null) => continue,
                 Some(Value::Array(items)) => items,
-                Some(_) => return Err(format!("`permissions.{list}` is not a list")),
+                Some(_) => return Err(SettingsError::NotAList(list)),
             };
             for item in items.iter().take(MAX_RULES.saturating_sub(self.rules.len())) {
                 match item.as_str() {
@@ -361,11 +376,11 @@ mod tests {
             assert!(permissions.add(text, &Settings::default()).is_err(), "{text}");
         }
         let mut permissions = Permissions::default();
-        assert_eq!(permissions.add("{\"model\": \"x\"}", &Settings::default()), Ok(()));
+        permissions.add("{\"model\": \"x\"}", &Settings::default()).unwrap();
         assert!(permissions.is_empty());
         let untrusted = Settings { tightens_only: true, ..Settings::default() };
         let both = r#"{"permissions": {"allow": ["Bash"], "ask": ["Read"]}}"#;
-        assert_eq!(permissions.add(both, &untrusted), Ok(()));
+        permissions.add(both, &untrusted).unwrap();
         assert_eq!((permissions.len(), permissions.allows()), (1, false));
     }
 }

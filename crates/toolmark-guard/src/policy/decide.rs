@@ -164,7 +164,7 @@ impl Policy {
                     let ruling = Ruling::new(rule.decision, id, reason).suggest(suggest);
                     consider(ruling.unattended(unattended.map(|word| word.value)));
                 }
-                Err(words) => consider(Ruling::new(self.on_error(), id, words)),
+                Err(broken) => consider(Ruling::new(self.on_error(), id, broken.to_string())),
             }
         }
         if let Some((decision, rule)) = layer.permissions.of(call)

@@ -25,22 +25,32 @@ pub struct Rate {
     pub per: Duration,
 }
 
-impl FromStr for Rate {
-    type Err = String;
+/// Reason why a text is not a [`Rate`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum RateError {
+    /// The text is not a number and a time.
+    #[error("write a number of calls and a time: 10/s, 60/min, 1000/h")]
+    Syntax,
+    /// The number is 0.
+    #[error("for no calls at all, deny the tool instead")]
+    Zero,
+}
 
-    fn from_str(text: &str) -> Result<Self, String> {
-        let usage = "write a number of calls and a time: 10/s, 60/min, 1000/h";
-        let (calls, unit) = text.split_once('/').ok_or(usage)?;
-        let calls: u32 = calls.trim().parse().map_err(|_| usage)?;
+impl FromStr for Rate {
+    type Err = RateError;
+
+    fn from_str(text: &str) -> Result<Self, RateError> {
+        let (calls, unit) = text.split_once('/').ok_or(RateError::Syntax)?;
+        let calls: u32 = calls.trim().parse().map_err(|_| RateError::Syntax)?;
         let per = match unit.trim() {
             "s" | "sec" | "second" => 1,
             "m" | "min" | "minute" => 60,
             "h" | "hour" => 3600,
             "d" | "day" => 86_400,
-            _ => return Err(usage.to_owned()),
+            _ => return Err(RateError::Syntax),
         };
         match calls {
-            0 => Err("for no calls at all, deny the tool instead".to_owned()),
+            0 => Err(RateError::Zero),
             calls => Ok(Self { calls, per: Duration::from_secs(per) }),
         }
     }
@@ -161,10 +171,10 @@ impl Mcp {
     pub(super) fn read(written: WrittenMcp, problems: &mut Vec<Problem>) -> Self {
         let mut rate = |text: Spanned<RateText>| match text.value.0.parse::<Rate>() {
             Ok(rate) => Some(rate),
-            Err(help) => {
+            Err(error) => {
                 let message = format!("{} is not a rate", quoted(&text.value.0));
                 let problem = Problem::error("invalid-rate", message).at(text.span);
-                problems.push(problem.help(help));
+                problems.push(problem.help(error.to_string()));
                 None
             }
         };

@@ -27,7 +27,7 @@ mod words;
 pub use call::{Call, Touched};
 pub use layer::{Import, Layer, Origin, Whose, schema};
 pub use layers::Checked;
-pub use limits::{Log, Mcp, Rate};
+pub use limits::{Log, Mcp, Rate, RateError};
 pub use places::{Base, Paths};
 pub(crate) use rule::words_fit;
 pub use words::Preset;

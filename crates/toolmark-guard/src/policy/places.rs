@@ -223,7 +223,7 @@ fn is_path(path: &Spanned<String>, pattern: bool, problems: &mut Vec<Problem>) -
             Some("a pattern cannot start with `!`: exceptions are not supported".to_owned())
         }
         text => match pattern {
-            true => Glob::new(plain(text)).err(),
+            true => Glob::new(plain(text)).err().map(|error| error.to_string()),
             false => None,
         },
     };

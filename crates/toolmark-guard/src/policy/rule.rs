@@ -145,6 +145,14 @@ enum CommandTest {
     Condition(Box<CallPattern>),
 }
 
+/// Error: a rule cannot be applied.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the rule {name} is invalid: {why}")]
+pub(super) struct BrokenRule {
+    name: String,
+    why: String,
+}
+
 impl Rule {
     /// Reads a rule; errors in its conditions are found when it is compiled.
     pub(super) fn read(
@@ -254,14 +262,17 @@ impl Rule {
     }
 
     /// Whether the rule applies to a call; an error if the rule is broken.
-    pub(super) fn applies(&self, call: &Call<'_>, base: &Base) -> Result<Truth, String> {
+    pub(super) fn applies(&self, call: &Call<'_>, base: &Base) -> Result<Truth, BrokenRule> {
         let about = self.is_about(call);
         if about == Truth::No {
             return Ok(Truth::No);
         }
         let broken = |problems: &Vec<Problem>| {
             let first = problems.first().map(|problem| problem.message.as_str());
-            format!("the rule {} is invalid: {}", self.name, first.unwrap_or("it cannot be read"))
+            BrokenRule {
+                name: self.name.to_string(),
+                why: first.unwrap_or("it cannot be read").to_owned(),
+            }
         };
         let compiled = self.compiled().map_err(broken)?;
         let touches = self.touches(call, base);

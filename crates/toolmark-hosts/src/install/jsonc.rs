@@ -1,7 +1,6 @@
 //! Parser for JSON in settings files, including comments and trailing commas. It returns
 //! positions in the text, so that edits leave everything else unchanged.
 
-use std::fmt;
 use std::ops::Range;
 
 /// Maximum nesting depth of a settings file.
@@ -70,8 +69,9 @@ impl Node {
 }
 
 /// Position and reason of a syntax error.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Broken {
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{why}")]
+pub struct Broken {
     pub(super) at: usize,
     pub(super) why: &'static str,
 }
@@ -82,12 +82,6 @@ pub(super) fn position(text: &str, at: usize) -> (usize, usize) {
     let line = before.matches('\n').count() + 1;
     let start = before.rfind('\n').map_or(0, |newline| newline + 1);
     (line, before[start..].chars().count() + 1)
-}
-
-impl fmt::Display for Broken {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.why)
-    }
 }
 
 /// Parses a text.

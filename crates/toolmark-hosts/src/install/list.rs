@@ -1,8 +1,22 @@
 //! Adds texts to a list in a settings file and leaves the rest of the file unchanged.
 
 use super::edit::{Style, add_item, add_member};
-use super::jsonc::{Kind, parse};
+use super::jsonc::{Broken, Kind, parse};
 use serde_json::{Value, json};
+
+/// Reason why a list in a settings file cannot be extended.
+#[derive(Debug, thiserror::Error)]
+pub enum ListError {
+    /// The text is not JSON.
+    #[error(transparent)]
+    Json(#[from] Broken),
+    /// The value at a path is not an object.
+    #[error("{0} is not an object")]
+    NotAnObject(String),
+    /// The value at a path is not a list.
+    #[error("{0} is not a list")]
+    NotAList(String),
+}
 
 /// Returns the text of a settings file with each of `items` once in the list at `keys`. The
 /// file and the list need not exist.
@@ -10,7 +24,7 @@ use serde_json::{Value, json};
 /// # Errors
 ///
 /// Fails if the text is not JSON, or if the value at `keys` is not a list.
-pub fn add_to_list(text: &str, keys: &[&str], items: &[&str]) -> Result<String, String> {
+pub fn add_to_list(text: &str, keys: &[&str], items: &[&str]) -> Result<String, ListError> {
     let mut text = if text.trim().is_empty() { "{}\n".to_owned() } else { text.to_owned() };
     for item in items {
         text = add(&text, keys, item)?;
@@ -18,13 +32,13 @@ pub fn add_to_list(text: &str, keys: &[&str], items: &[&str]) -> Result<String, 
     Ok(text)
 }
 
-fn add(text: &str, keys: &[&str], item: &str) -> Result<String, String> {
-    let root = parse(text).map_err(|broken| broken.to_string())?;
+fn add(text: &str, keys: &[&str], item: &str) -> Result<String, ListError> {
+    let root = parse(text)?;
     let style = Style::of(text, &root);
     let mut node = &root;
     for (at, key) in keys.iter().enumerate() {
         if !matches!(node.kind, Kind::Object(_)) {
-            return Err(format!("{} is not an object", keys[..at].join(".")));
+            return Err(ListError::NotAnObject(keys[..at].join(".")));
         }
         let Some(next) = node.get(key) else {
             let inner = keys[at + 1..].iter().rev();
@@ -34,7 +48,7 @@ fn add(text: &str, keys: &[&str], item: &str) -> Result<String, String> {
         node = next;
     }
     if !matches!(node.kind, Kind::Array(_)) {
-        return Err(format!("{} is not a list", keys.join(".")));
+        return Err(ListError::NotAList(keys.join(".")));
     }
     let has = node.items().iter().any(|one| one.text() == Some(item));
     Ok(if has { text.to_owned() } else { add_item(text, &style, node, &item.into()) })
@@ -68,8 +82,11 @@ mod tests {
             assert_eq!(add_to_list(text, &keys, items).unwrap(), want, "{text}");
         }
         assert!(add_to_list("{", &keys, &["a"]).is_err());
-        assert_eq!(add_to_list("[]", &keys, &["a"]).unwrap_err(), " is not an object");
+        assert_eq!(add_to_list("[]", &keys, &["a"]).unwrap_err().to_string(), " is not an object");
         let other = "{\"permissions\":{\"ask\":1}}";
-        assert_eq!(add_to_list(other, &keys, &["a"]).unwrap_err(), "permissions.ask is not a list");
+        assert_eq!(
+            add_to_list(other, &keys, &["a"]).unwrap_err().to_string(),
+            "permissions.ask is not a list"
+        );
     }
 }

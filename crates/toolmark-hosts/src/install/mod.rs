@@ -20,7 +20,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-pub use list::add_to_list;
+pub use list::{ListError, add_to_list};
 pub(crate) use switch::Switch;
 
 /// Timeout of the hook, in seconds. The guard needs milliseconds, but a machine that is

@@ -277,13 +277,27 @@ fn inputs(value: &Value, wrong: &mut Vec<String>) -> Option<Vec<(String, String)
     Some(texts)
 }
 
+/// Reason why a label has no meaning on a scale.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum LabelError {
+    /// The label can be a verdict or a mark.
+    #[error(
+        "the label 1 is ambiguous: it can be a pass or a mark of {}; write pass or fail",
+        .0.word()
+    )]
+    Ambiguous(Scale),
+    /// The scale does not have this mark.
+    #[error("the label {0} is not a mark of the scale {scale}", scale = .1.word())]
+    NotAMark(f64, Scale),
+}
+
 /// Interprets the labels of one rubric on its scale, in their order.
 ///
 /// Numbers are marks of the scale. If all are 0 or 1, they are pass and fail, even if
 /// the scale has more marks; if all are 1, which could also be a poor mark, the label
 /// is ambiguous.
 #[must_use]
-pub fn interpret(labels: &[RawLabel], scale: Scale) -> Vec<Result<Label, String>> {
+pub fn interpret(labels: &[RawLabel], scale: Scale) -> Vec<Result<Label, LabelError>> {
     let numbers = || {
         labels.iter().filter_map(|label| match label {
             RawLabel::Number(number) => Some(*number),
@@ -296,14 +310,9 @@ pub fn interpret(labels: &[RawLabel], scale: Scale) -> Vec<Result<Label, String>
     let one = |label: &RawLabel| match *label {
         RawLabel::Verdict(passes) => Ok(Label::Verdict(passes)),
         RawLabel::Number(number) if are_verdicts && has_zero => Ok(Label::Verdict(number == 1.0)),
-        RawLabel::Number(_) if are_verdicts => Err(format!(
-            "the label 1 is ambiguous: it can be a pass or a mark of {}; write pass or fail",
-            scale.word()
-        )),
+        RawLabel::Number(_) if are_verdicts => Err(LabelError::Ambiguous(scale)),
         RawLabel::Number(number) if scale.has(number) => Ok(Label::Mark(number)),
-        RawLabel::Number(number) => {
-            Err(format!("the label {number} is not a mark of the scale {}", scale.word()))
-        }
+        RawLabel::Number(number) => Err(LabelError::NotAMark(number, scale)),
     };
     labels.iter().map(one).collect()
 }

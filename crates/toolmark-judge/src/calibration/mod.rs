@@ -16,10 +16,14 @@ mod sample;
 pub use agreement::{Agreement, ClassAgreement, Kappa, Rate};
 pub use consistency::Consistency;
 pub use file::{CalibrationFile, FileError, VERSION, read_file, write_file};
-pub use labels::{About, Label, LabelProblem, LabelRow, Place, RawLabel, interpret, read_rows};
+pub use labels::{
+    About, Label, LabelError, LabelProblem, LabelRow, Place, RawLabel, interpret, read_rows,
+};
 pub use probes::{Change, ProbeKind, ProbeResult, Steering};
-pub use report::{Calibration, Cost, Disagreement, Setup, Unknown, find, rubric_digest};
-pub use sample::{RubricTask, Sample};
+pub use report::{
+    Calibration, Cost, Disagreement, Setup, Uncalibrated, Unknown, find, rubric_digest,
+};
+pub use sample::{RubricTask, Sample, SampleError};
 
 use crate::prompt;
 use opinion::Opinion;

@@ -232,13 +232,24 @@ impl Calibration {
     }
 }
 
+/// Reason why no calibration counts.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Uncalibrated {
+    /// The model was not calibrated on the rubric.
+    #[error("{0} has not been calibrated on this rubric")]
+    Never(String),
+    /// The model was calibrated with another setting.
+    #[error("{0} was calibrated on this rubric with {1}")]
+    Otherwise(String, String),
+}
+
 /// Finds the calibration of a model for a rubric and a threshold, or returns why none counts.
 pub fn find<'c>(
     all: &'c [Calibration],
     setup: &Setup,
     rubric_digest: &str,
     threshold: f64,
-) -> Result<&'c Calibration, String> {
+) -> Result<&'c Calibration, Uncalibrated> {
     let model = &setup.model;
     let alike = || {
         let is_it = |one: &&Calibration| one.model == *model && one.rubric_digest == rubric_digest;
@@ -249,12 +260,12 @@ pub fn find<'c>(
         return Ok(found);
     }
     let Some(near) = alike().next() else {
-        return Err(format!("{model} has not been calibrated on this rubric"));
+        return Err(Uncalibrated::Never(model.clone()));
     };
     let difference = near.setup().difference(setup);
     let difference =
         difference.unwrap_or_else(|| format!("the threshold {}, not {threshold}", near.threshold));
-    Err(format!("{model} was calibrated on this rubric with {difference}"))
+    Err(Uncalibrated::Otherwise(model.clone(), difference))
 }
 
 /// Returns the identity of a rubric without its name: SHA-256 of its JSON, in hexadecimal.
@@ -378,7 +389,7 @@ pub(super) mod tests {
         let setup = Setup { model: "b".into(), ..Setup::default() };
         assert_eq!(find(&all, &setup, &digest, 0.5).unwrap().model, "b");
         let why = |setup: &Setup, digest: &str, threshold| {
-            find(&all, setup, digest, threshold).unwrap_err()
+            find(&all, setup, digest, threshold).unwrap_err().to_string()
         };
         let other = Setup { model: "c".into(), ..Setup::default() };
         assert!(why(&other, &digest, 0.5).contains("has not been calibrated"));

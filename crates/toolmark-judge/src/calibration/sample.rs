@@ -39,6 +39,44 @@ pub struct Sample {
     pub materials: Vec<Material>,
 }
 
+/// Reason why a sample has no materials.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SampleError {
+    /// The trace lacks evidence.
+    #[error("{}", .0.0)]
+    Missing(Missing),
+    /// The rubric has no input with this name.
+    #[error("the rubric has no input {0}, only {1}")]
+    UnknownInput(String, String),
+    /// An input of the rubric is missing.
+    #[error("the rubric needs the input {0}")]
+    NoInput(String),
+    /// The trace lacks the named run.
+    #[error("the trace has no run {0}")]
+    UnknownRun(String),
+    /// The trace has no run.
+    #[error("the trace has no run")]
+    NoRun,
+    /// Several runs are possible.
+    #[error("the trace has {0} candidate runs: name one with run")]
+    SeveralRuns(usize),
+    /// The call was made by the user.
+    #[error("call {0} is the user's, not the agent's")]
+    UserCall(String),
+    /// The run lacks the call.
+    #[error("the run has no call {0}: it has {1}, counted from 0")]
+    UnknownCall(String, usize),
+    /// The trace cannot be read.
+    #[error("{0}")]
+    Unread(String),
+    /// The trace at a path is not suitable.
+    #[error("{0}: {1}")]
+    At(String, Box<Self>),
+    /// The row names neither a trace nor texts.
+    #[error("has nothing to show")]
+    Nothing,
+}
+
 impl RubricTask {
     /// Creates the task of a built-in rubric.
     #[must_use]
@@ -56,7 +94,7 @@ impl RubricTask {
         runs: &[Trajectory],
         run: Option<&Place>,
         call: Option<&Place>,
-    ) -> Result<Vec<Material>, String> {
+    ) -> Result<Vec<Material>, SampleError> {
         let run = find_run(runs, run, call)?;
         let call = call.map(|call| find_call(run, call)).transpose()?;
         let (context, environment) = (Context::default(), Environment::default());
@@ -70,12 +108,12 @@ impl RubricTask {
             }),
             (inputs, _) => materials(inputs, focus),
         };
-        found.map_err(|Missing(why)| why)
+        found.map_err(SampleError::Missing)
     }
 
     /// Builds the materials of a sample with its own texts. If the rubric names its inputs, the
     /// texts may have the names of inputs or of fields.
-    pub fn of_inputs(&self, texts: &[(String, String)]) -> Result<Vec<Material>, String> {
+    pub fn of_inputs(&self, texts: &[(String, String)]) -> Result<Vec<Material>, SampleError> {
         if self.inputs.is_empty() {
             return Ok(texts.iter().map(|(name, text)| text_material(name, name, text)).collect());
         }
@@ -87,7 +125,7 @@ impl RubricTask {
             texts.iter().find(|(name, _)| !self.inputs.iter().any(|input| is_it(name, input)))
         {
             let names: Vec<&str> = self.inputs.iter().map(|(name, _)| name.as_str()).collect();
-            return Err(format!("the rubric has no input {name}, only {}", names.join(", ")));
+            return Err(SampleError::UnknownInput(name.clone(), names.join(", ")));
         }
         let mut found = Vec::with_capacity(self.inputs.len());
         for input in &self.inputs {
@@ -95,7 +133,7 @@ impl RubricTask {
             match texts.iter().find(|(given, _)| is_it(given, input)) {
                 Some((_, text)) => found.push(text_material(name, path, text)),
                 None if path.ends_with('?') => {}
-                None => return Err(format!("the rubric needs the input {name}")),
+                None => return Err(SampleError::NoInput(name.clone())),
             }
         }
         Ok(found)
@@ -144,7 +182,7 @@ fn find_run<'r>(
     runs: &'r [Trajectory],
     run: Option<&Place>,
     call: Option<&Place>,
-) -> Result<&'r Trajectory, String> {
+) -> Result<&'r Trajectory, SampleError> {
     let all = || runs.iter().flat_map(Trajectory::flatten);
     let found: Vec<&Trajectory> = match (run, call) {
         (Some(Place::Index(index)), _) => runs.get(*index).into_iter().collect(),
@@ -165,11 +203,9 @@ fn find_run<'r>(
     };
     match (found.as_slice(), run) {
         ([one], _) => Ok(one),
-        ([], Some(run)) => Err(format!("the trace has no run {run}")),
-        ([], None) => Err("the trace has no run".to_owned()),
-        (several, _) => {
-            Err(format!("the trace has {} candidate runs: name one with run", several.len()))
-        }
+        ([], Some(run)) => Err(SampleError::UnknownRun(run.to_string())),
+        ([], None) => Err(SampleError::NoRun),
+        (several, _) => Err(SampleError::SeveralRuns(several.len())),
     }
 }
 
@@ -177,7 +213,7 @@ fn has_call(run: &Trajectory, id: &str) -> bool {
     run.calls.iter().any(|call| call.id.as_ref().is_some_and(|text| text.get() == id))
 }
 
-fn find_call<'r>(run: &'r Trajectory, place: &Place) -> Result<IndexedCall<'r>, String> {
+fn find_call<'r>(run: &'r Trajectory, place: &Place) -> Result<IndexedCall<'r>, SampleError> {
     let index = match place {
         Place::Index(index) => Some(*index),
         Place::Id(id) => run
@@ -189,13 +225,10 @@ fn find_call<'r>(run: &'r Trajectory, place: &Place) -> Result<IndexedCall<'r>, 
     let found = index.and_then(|index| Some(IndexedCall { index, call: run.calls.get(index)? }));
     match found {
         Some(seen) if seen.call.actor == Actor::User => {
-            Err(format!("call {place} is the user's, not the agent's"))
+            Err(SampleError::UserCall(place.to_string()))
         }
         Some(seen) => Ok(seen),
-        None => {
-            let count = run.calls.len();
-            Err(format!("the run has no call {place}: it has {count}, counted from 0"))
-        }
+        None => Err(SampleError::UnknownCall(place.to_string(), run.calls.len())),
     }
 }
 
@@ -234,7 +267,7 @@ mod tests {
             let got = task.of_trace(&runs, None, place.as_ref());
             match (got, want) {
                 (Ok(materials), Ok(count)) => assert_eq!(materials.len(), count, "{place:?}"),
-                (Err(why), Err(part)) => assert!(why.contains(part), "{why}"),
+                (Err(why), Err(part)) => assert!(why.to_string().contains(part), "{why}"),
                 (got, _) => panic!("{place:?}: {got:?}"),
             }
         }
@@ -254,11 +287,11 @@ mod tests {
         let both: Vec<Trajectory> = first.into_iter().chain(second).collect();
         let call = Place::Index(0);
         let why = task.of_trace(&both, None, Some(&call)).unwrap_err();
-        assert!(why.contains("2 candidate runs"), "{why}");
+        assert!(why.to_string().contains("2 candidate runs"), "{why}");
         assert!(task.of_trace(&both, Some(&Place::Index(1)), Some(&call)).is_ok());
         assert!(task.of_trace(&both, None, Some(&Place::Id("c2".into()))).is_ok());
         let why = task.of_trace(&both, Some(&Place::Id("x".into())), Some(&call)).unwrap_err();
-        assert!(why.contains("no run x"), "{why}");
+        assert!(why.to_string().contains("no run x"), "{why}");
     }
 
     #[test]
@@ -279,9 +312,14 @@ mod tests {
         assert_eq!(own(&task), [false, false, false, true, false]);
         assert_eq!(task.of_inputs(&texts(&all[..4])).unwrap().len(), 4);
         assert!(
-            task.of_inputs(&texts(&all[..3])).unwrap_err().contains("needs the input tool_input")
+            task.of_inputs(&texts(&all[..3]))
+                .unwrap_err()
+                .to_string()
+                .contains("needs the input tool_input")
         );
-        assert!(task.of_inputs(&texts(&["nonsense"])).unwrap_err().contains("nonsense"));
+        assert!(
+            task.of_inputs(&texts(&["nonsense"])).unwrap_err().to_string().contains("nonsense")
+        );
         let part = |path: &str| (path.replace('.', " "), path.to_owned());
         let inputs = vec![part("tool_input.old"), part("tool_input.new")];
         let parts = RubricTask { inputs, ..task.clone() };

@@ -60,7 +60,8 @@ fn names_find_their_model() {
     assert_eq!(on_line("openai-chat:gpt-5").1, "http://gate/v1");
     assert_eq!(on_line("other").1, "http://gate/v1");
     assert_eq!(on_line("ollama:qwen3").1, "http://localhost:11434/v1");
-    assert!(settings.model_on_command_line("azure:mine").unwrap_err().contains("base_url"));
+    let error = settings.model_on_command_line("azure:mine").unwrap_err();
+    assert!(error.to_string().contains("base_url"));
     let none = Settings::default();
     let claude = ("anthropic", "https://api.anthropic.com/v1".to_owned(), "claude-x".to_owned());
     assert_eq!(found(&none, "claude-x"), Ok(claude.clone()));

@@ -45,7 +45,8 @@ impl Command {
         let called = quoted(&program.program);
         let fault = |kind, what: String| Fault::new(kind, format!("the command {called} {what}"));
         // A retry would not start it either.
-        let finished = run(program).map_err(|why| Fault::new(FaultKind::Request, why))?;
+        let finished =
+            run(program).map_err(|error| Fault::new(FaultKind::Request, error.to_string()))?;
         if finished.timed_out {
             return Err(fault(FaultKind::Timeout, "timed out".to_owned()));
         }

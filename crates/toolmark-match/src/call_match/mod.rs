@@ -27,7 +27,7 @@ pub use expected::KeySpans;
 pub use fits::{Fits, fits};
 pub use name::{Fitting, NamePattern, Names, Prefixes};
 pub use path::{KeyPath, Step as PathStep, written as written_path};
-pub use schema::{CompiledSchema, SchemaCompiler, compile_schema};
+pub use schema::{CompiledSchema, SchemaCompiler, SchemaError, compile_schema};
 pub use table::{Agents, CallTable, Made, Parallel, has_batches};
 pub use truth::{Lack, Truth};
 

@@ -13,6 +13,26 @@ pub struct KeyPath {
     text: String,
 }
 
+/// Reason why a text is not a path.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum KeyPathError {
+    /// Text that is neither a key nor an index.
+    #[error("a dot or a bracket was expected before {0:?}")]
+    NoSeparator(String),
+    /// An empty key without quotes.
+    #[error("a key is empty; put it in quotes if it is meant to be")]
+    EmptyKey,
+    /// An index that is not a number.
+    #[error("[{0}] is not an index: write a number from 0, or a key in quotes")]
+    NotAnIndex(String),
+    /// An open bracket.
+    #[error("a closing bracket is missing")]
+    OpenBracket,
+    /// An open quote.
+    #[error("a closing quote is missing")]
+    OpenQuote,
+}
+
 /// One part of a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Part {
@@ -23,8 +43,8 @@ pub(super) enum Part {
 }
 
 impl KeyPath {
-    /// Parses a path; the error describes what is wrong.
-    pub fn parse(text: &str) -> Result<Self, String> {
+    /// Parses a path.
+    pub fn parse(text: &str) -> Result<Self, KeyPathError> {
         let mut parts = Vec::new();
         let mut rest = text;
         loop {
@@ -36,7 +56,7 @@ impl KeyPath {
                 Some(after) => after,
                 None if rest.is_empty() => break,
                 None if rest.starts_with('[') => rest,
-                None => return Err(format!("a dot or a bracket was expected before {rest:?}")),
+                None => return Err(KeyPathError::NoSeparator(rest.to_owned())),
             };
         }
         Ok(Self { parts, text: text.to_owned() })
@@ -107,7 +127,7 @@ pub fn written(steps: &[Step<'_>]) -> String {
     out
 }
 
-fn key(text: &str) -> Result<(Part, &str), String> {
+fn key(text: &str) -> Result<(Part, &str), KeyPathError> {
     if let Some(inner) = text.strip_prefix('"') {
         let (key, rest) = quoted(inner)?;
         return Ok((Part::Key(key), rest));
@@ -115,28 +135,26 @@ fn key(text: &str) -> Result<(Part, &str), String> {
     let end = text.find(['.', '[', ']', '"']).unwrap_or(text.len());
     let (key, rest) = text.split_at(end);
     if key.is_empty() {
-        return Err("a key is empty; put it in quotes if it is meant to be".into());
+        return Err(KeyPathError::EmptyKey);
     }
     Ok((Part::Key(key.to_owned()), rest))
 }
 
-fn bracket(inner: &str) -> Result<(Part, &str), String> {
+fn bracket(inner: &str) -> Result<(Part, &str), KeyPathError> {
     let (part, rest) = if let Some(inner) = inner.strip_prefix('"') {
         let (key, rest) = quoted(inner)?;
         (Part::Key(key), rest)
     } else {
         let end = inner.find(']').unwrap_or(inner.len());
         let (index, rest) = inner.split_at(end);
-        let index = index.parse().map_err(|_| {
-            format!("[{index}] is not an index: write a number from 0, or a key in quotes")
-        })?;
+        let index = index.parse().map_err(|_| KeyPathError::NotAnIndex(index.to_owned()))?;
         (Part::Index(index), rest)
     };
-    let rest = rest.strip_prefix(']').ok_or("a closing bracket is missing")?;
+    let rest = rest.strip_prefix(']').ok_or(KeyPathError::OpenBracket)?;
     Ok((part, rest))
 }
 
-fn quoted(inner: &str) -> Result<(String, &str), String> {
+fn quoted(inner: &str) -> Result<(String, &str), KeyPathError> {
     let mut key = String::new();
     let mut chars = inner.char_indices();
     while let Some((at, c)) = chars.next() {
@@ -146,7 +164,7 @@ fn quoted(inner: &str) -> Result<(String, &str), String> {
             c => key.push(c),
         }
     }
-    Err("a closing quote is missing".into())
+    Err(KeyPathError::OpenQuote)
 }
 
 #[cfg(test)]

@@ -35,17 +35,30 @@ pub(super) struct ToolCall {
 const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 
+/// Reason why the parameters of a call are invalid.
+#[derive(Debug, thiserror::Error)]
+enum CallError {
+    #[error("the call has no `params`")]
+    NoParams,
+    #[error("`params`: {0}")]
+    Params(serde_json::Error),
+    #[error("the call names no tool")]
+    NoTool,
+    #[error("`name` is not a string")]
+    Name,
+    #[error("`arguments`: {0}")]
+    Arguments(serde_json::Error),
+}
+
 impl ToolCall {
-    fn read(params: Option<&RawValue>) -> Result<Self, String> {
-        let params = params.ok_or("the call has no `params`")?;
-        let all = members(params.get()).map_err(|error| format!("`params`: {error}"))?;
-        let name = member(&all, "name").ok_or("the call names no tool")?;
-        let tool = serde_json::from_str(name.get()).map_err(|_| "`name` is not a string")?;
+    fn read(params: Option<&RawValue>) -> Result<Self, CallError> {
+        let params = params.ok_or(CallError::NoParams)?;
+        let all = members(params.get()).map_err(CallError::Params)?;
+        let name = member(&all, "name").ok_or(CallError::NoTool)?;
+        let tool = serde_json::from_str(name.get()).map_err(|_| CallError::Name)?;
         let args = match member(&all, "arguments") {
             None => Value::Object(serde_json::Map::new()),
-            Some(raw) => {
-                strict_value(raw.get()).map_err(|error| format!("`arguments`: {error}"))?
-            }
+            Some(raw) => strict_value(raw.get()).map_err(CallError::Arguments)?,
         };
         let meta = member(&all, "_meta").map(|raw| raw.get());
         let mut meta: Value =

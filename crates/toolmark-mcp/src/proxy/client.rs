@@ -25,7 +25,7 @@ impl Proxy {
                 let id = crate::message::id_near_start(json.as_bytes());
                 let id = id.map_or_else(|| "null".to_owned(), |id| id.json());
                 self.note(format!("a message of the client was refused: {why}"));
-                self.fail(&id, ErrorCode::INVALID_REQUEST, &why);
+                self.fail(&id, ErrorCode::INVALID_REQUEST, &why.to_string());
                 return None;
             }
         };

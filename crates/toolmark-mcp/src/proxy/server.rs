@@ -34,7 +34,7 @@ impl Proxy {
             Err(why) => {
                 self.note(format!(
                     "line {number} of the server was dropped: {}",
-                    sanitize(&why, 200)
+                    sanitize(&why.to_string(), 200)
                 ));
                 if let Some(id) = crate::message::id_near_start(json.as_bytes()) {
                     self.end(&id, "its answer cannot be parsed");
@@ -183,7 +183,10 @@ impl Proxy {
         let definition = match Definition::read(json) {
             Ok(definition) => definition,
             Err(why) => {
-                self.note(format!("a listed tool was removed: {}", sanitize(&why, 200)));
+                self.note(format!(
+                    "a listed tool was removed: {}",
+                    sanitize(&why.to_string(), 200)
+                ));
                 return None;
             }
         };

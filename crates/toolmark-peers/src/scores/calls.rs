@@ -4,7 +4,7 @@ use schemars::{Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 use toolmark_config::{Node, Problem, did_you_mean, quoted};
-use toolmark_outcome::{IndexedCall, View, excerpt};
+use toolmark_outcome::{IndexedCall, Missing, View, excerpt};
 use toolmark_trace::{Payload, calls_in};
 
 /// An expected call.
@@ -162,7 +162,7 @@ pub(crate) fn list_schema(_: &mut SchemaGenerator) -> Schema {
 }
 
 /// Parses the expected calls of a row: names, or calls in any format.
-pub(crate) fn from_value(value: &Value) -> Result<Vec<Expected>, String> {
+pub(crate) fn from_value(value: &Value) -> Result<Vec<Expected>, Missing> {
     if let Value::Array(items) = value
         && let Some(names) = items.iter().map(Value::as_str).collect::<Option<Vec<_>>>()
     {
@@ -173,6 +173,6 @@ pub(crate) fn from_value(value: &Value) -> Result<Vec<Expected>, String> {
             .into_iter()
             .map(|call| Expected { args: call.args, ..Expected::named(&call.name) })
             .collect()),
-        Err(_) => Err(format!("{} contains no call", excerpt(&value.to_string()))),
+        Err(_) => Err(Missing(format!("{} contains no call", excerpt(&value.to_string())))),
     }
 }

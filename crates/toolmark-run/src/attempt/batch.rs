@@ -28,7 +28,22 @@ struct Batch {
     process: Ended,
     stopped: Option<Stopped>,
     /// Answers by case ID, or why there are none.
-    answers: Result<BTreeMap<String, String>, String>,
+    answers: Result<BTreeMap<String, String>, BatchError>,
+}
+
+/// Reason why a batch has no answers.
+#[derive(Debug, thiserror::Error)]
+enum BatchError {
+    #[error("the batch wrote no output")]
+    NoOutput,
+    #[error("the output of the batch is longer than {MAX_OUTPUT} bytes")]
+    TooLong,
+    #[error(transparent)]
+    Read(#[from] std::io::Error),
+    #[error("line {0} of the output has no id")]
+    NoId(usize),
+    #[error("the output has two lines with the id {0}")]
+    Twice(String),
 }
 
 /// Key of a batch: its target, its trial and the number of previous attempts.
@@ -90,7 +105,7 @@ impl Attempt<'_> {
         left.may_be_text = true;
         self.write_exit(left)?;
         let case = &self.cell.case;
-        let answer = batch.answers.as_ref().map_err(Clone::clone).and_then(|answers| {
+        let answer = batch.answers.as_ref().map_err(ToString::to_string).and_then(|answers| {
             let line = answers.get(case);
             line.ok_or_else(|| format!("the output of the batch has no line with the id {case}"))
         });
@@ -133,13 +148,12 @@ impl Attempt<'_> {
 }
 
 /// Reads the answers of a batch, by case ID.
-fn answers(output: &Path, mask: &Mask) -> Result<BTreeMap<String, String>, String> {
-    let size = fs::metadata(output).map_err(|_| "the batch wrote no output".to_owned())?.len();
+fn answers(output: &Path, mask: &Mask) -> Result<BTreeMap<String, String>, BatchError> {
+    let size = fs::metadata(output).map_err(|_| BatchError::NoOutput)?.len();
     if size > MAX_OUTPUT {
-        return Err(format!("the output of the batch is longer than {MAX_OUTPUT} bytes"));
+        return Err(BatchError::TooLong);
     }
-    let bytes = fs::read(output).map_err(|error| error.to_string())?;
-    let text = String::from_utf8_lossy(&mask.apply(&bytes)).into_owned();
+    let text = String::from_utf8_lossy(&mask.apply(&fs::read(output)?)).into_owned();
     let mut answers = BTreeMap::new();
     for (number, line) in text.lines().enumerate() {
         if line.trim().is_empty() {
@@ -148,10 +162,10 @@ fn answers(output: &Path, mask: &Mask) -> Result<BTreeMap<String, String>, Strin
         let row: Option<Value> = serde_json::from_str(line).ok();
         let id = row.as_ref().and_then(|row| row.get("id")?.as_str()).map(str::trim);
         let Some(id) = id.filter(|id| !id.is_empty()) else {
-            return Err(format!("line {} of the output has no id", number + 1));
+            return Err(BatchError::NoId(number + 1));
         };
         if answers.insert(id.to_owned(), format!("{line}\n")).is_some() {
-            return Err(format!("the output has two lines with the id {id}"));
+            return Err(BatchError::Twice(id.to_owned()));
         }
     }
     Ok(answers)
@@ -165,7 +179,8 @@ mod tests {
     fn every_line_has_an_id_of_its_own() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("output");
-        assert!(answers(&path, &Mask::default()).unwrap_err().contains("no output"));
+        let none = answers(&path, &Mask::default()).unwrap_err();
+        assert!(none.to_string().contains("no output"));
         for (text, expected) in [
             ("{\"id\": \"a\", \"text\": \"x\"}\n\n{\"id\": \"b\"}\n", Ok(2)),
             ("", Ok(0)),
@@ -176,7 +191,7 @@ mod tests {
             fs::write(&path, text).unwrap();
             match (answers(&path, &Mask::default()), expected) {
                 (Ok(found), Ok(many)) => assert_eq!(found.len(), many, "{text}"),
-                (Err(why), Err(words)) => assert!(why.contains(words), "{why}"),
+                (Err(why), Err(words)) => assert!(why.to_string().contains(words), "{why}"),
                 (found, _) => panic!("{text}: {found:?}"),
             }
         }

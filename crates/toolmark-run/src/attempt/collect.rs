@@ -84,7 +84,7 @@ impl Attempt<'_> {
                 trace::write_trajectory(&run, &to, &left.mask)?;
                 left.trace = Some(to);
             }
-            Err(why) => left.no_trace = Some(why),
+            Err(why) => left.no_trace = Some(why.to_string()),
         }
         Ok(())
     }

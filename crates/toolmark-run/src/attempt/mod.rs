@@ -189,7 +189,7 @@ impl Attempt<'_> {
             verdict: None,
         };
         run_hooks(&cell.workspace.setup, &hooks, &env)
-            .map_err(|why| Unprepared::Setup(mask.apply_text(&why)))?;
+            .map_err(|why| Unprepared::Setup(mask.apply_text(&why.to_string())))?;
         snapshot.take(&workspace, &places.root.join("before"))?;
         let output = places.root.join("output");
         let mut left = Left {

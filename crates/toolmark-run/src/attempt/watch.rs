@@ -37,8 +37,19 @@ const CASUAL: Duration = Duration::from_millis(500);
 /// Interval of checks for Ctrl-C.
 const HEARTBEAT: Duration = Duration::from_millis(50);
 
-/// Thread that copies a pipe to a file; its error says why the copy is incomplete.
-type Pump = JoinHandle<Result<(), String>>;
+/// Reason why the copy of a pipe is incomplete.
+#[derive(Debug, thiserror::Error)]
+enum PumpError {
+    #[error("it is longer than {MAX_PRINTED} bytes")]
+    TooLong,
+    #[error("it could not be copied")]
+    Panicked,
+    #[error(transparent)]
+    Copy(#[from] io::Error),
+}
+
+/// Thread that copies a pipe to a file.
+type Pump = JoinHandle<Result<(), PumpError>>;
 
 impl Attempt<'_> {
     /// Starts a process and watches it to its end.
@@ -101,7 +112,7 @@ impl Attempt<'_> {
             }
             // If another process holds the pipe open, the program's own output is already copied.
             let copied = pump.is_finished().then(|| pump.join())?;
-            let copied = copied.unwrap_or_else(|_| Err("it could not be copied".to_owned()));
+            let copied = copied.unwrap_or(Err(PumpError::Panicked));
             Some(format!("what it printed is not all there: {}", copied.err()?))
         });
         let unkept = unkept.filter(|_| self.prints_its_trace());
@@ -219,13 +230,13 @@ fn pump<P: Read + Send + 'static>(
     let mask = left.mask.clone();
     let work = move || match mask.copy(&mut pipe, &mut file, MAX_PRINTED) {
         Ok(true) => Ok(()),
-        Ok(false) => Err(format!("it is longer than {MAX_PRINTED} bytes")),
+        Ok(false) => Err(PumpError::TooLong),
         Err(error) => {
             // Truncating the file frees space for the other files on a full disk.
             let _ = file.set_len(KEPT_OF_PART);
             // The process must not block on a full pipe.
             let _ = io::copy(&mut pipe, &mut io::sink());
-            Err(error.to_string())
+            Err(error.into())
         }
     };
     std::thread::Builder::new().stack_size(256 << 10).spawn(work).map(Some)

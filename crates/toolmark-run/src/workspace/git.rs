@@ -3,6 +3,7 @@
 //! Worktrees are not used, because the agent would share settings, stashes and branches with the
 //! source.
 
+use crate::error::ProgramError;
 use std::path::Path;
 use std::time::Duration;
 use toolmark_grade::run_plan::GitSource;
@@ -12,13 +13,13 @@ use toolmark_process::{Program, run};
 const CLONE_TIME: Duration = Duration::from_secs(600);
 
 /// Returns the current commit of a repository.
-pub(crate) fn commit_of(clone: &Path) -> Result<String, String> {
+pub(crate) fn commit_of(clone: &Path) -> Result<String, ProgramError> {
     let finished = git(clone, &["rev-parse", "HEAD"])?;
     Ok(finished.trim().to_owned())
 }
 
 /// Clones a repository at a ref into a directory that does not exist yet.
-pub(crate) fn clone_at(source: &GitSource, to: &Path) -> Result<(), String> {
+pub(crate) fn clone_at(source: &GitSource, to: &Path) -> Result<(), ProgramError> {
     let parent = to.parent().unwrap_or(Path::new("."));
     let to = to.to_string_lossy();
     // A path is taken from where toolmark is, not from where the clone is made.
@@ -29,19 +30,23 @@ pub(crate) fn clone_at(source: &GitSource, to: &Path) -> Result<(), String> {
     git(parent, &["clone", "--quiet", "--no-hardlinks", "--", &url, &to])?;
     if let Some(reference) = &source.reference {
         if reference.starts_with('-') {
-            return Err(format!("{reference} is not a ref"));
+            return Err(ProgramError::NotARef(reference.clone()));
         }
         let to = Path::new(&*to);
         git(to, &["checkout", "--quiet", "--detach", reference])
             .or_else(|_| {
                 git(to, &["checkout", "--quiet", "--detach", &format!("origin/{reference}")])
             })
-            .map_err(|why| format!("{} has no {reference}: {why}", source.url))?;
+            .map_err(|error| ProgramError::NoRef {
+                url: source.url.clone(),
+                reference: reference.clone(),
+                source: Box::new(error),
+            })?;
     }
     Ok(())
 }
 
-fn git(directory: &Path, args: &[&str]) -> Result<String, String> {
+fn git(directory: &Path, args: &[&str]) -> Result<String, ProgramError> {
     let mut program = Program::new("git", directory);
     program.args = args.iter().map(|arg| (*arg).to_owned()).collect();
     program.timeout = CLONE_TIME;
@@ -49,8 +54,11 @@ fn git(directory: &Path, args: &[&str]) -> Result<String, String> {
     let finished = run(program)?;
     match finished.code {
         Some(0) => Ok(finished.stdout),
-        _ if finished.timed_out => Err("git took too long".to_owned()),
-        _ => Err(finished.stderr.lines().last().unwrap_or("git failed").trim().to_owned()),
+        _ if finished.timed_out => Err(ProgramError::GitTime),
+        _ => {
+            let last = finished.stderr.lines().last().unwrap_or("git failed").trim();
+            Err(ProgramError::Git(last.to_owned()))
+        }
     }
 }
 
@@ -91,7 +99,7 @@ mod tests {
             reference: Some("v9".into()),
             dest: None,
         };
-        let said = clone_at(&missing, &dir.path().join("x")).unwrap_err();
+        let said = clone_at(&missing, &dir.path().join("x")).unwrap_err().to_string();
         assert!(said.contains("v9"), "{said}");
     }
 }

@@ -1,5 +1,6 @@
 //! Hooks that prepare a workspace or clean it up.
 
+use crate::error::ProgramError;
 use crate::matrix::Cell;
 use crate::placeholders;
 use serde_json::{Value, json};
@@ -82,7 +83,7 @@ pub(crate) fn run_hooks(
     hooks: &[Hook],
     context: &HookContext<'_>,
     env: &[(OsString, OsString)],
-) -> Result<(), String> {
+) -> Result<(), ProgramError> {
     for hook in hooks {
         let mut words = placeholders::fill_known(&hook.line, &|name| context.value(name))
             .into_iter()
@@ -98,7 +99,8 @@ pub(crate) fn run_hooks(
             CommandLine::Shell(line) | CommandLine::Capitals(line) => line.clone(),
             CommandLine::Words(words) | CommandLine::DoubleBraces(words) => words.join(" "),
         };
-        let finished = run(program).map_err(|error| format!("{}: {error}", context.moment))?;
+        let finished =
+            run(program).map_err(|error| ProgramError::HookStart(context.moment, error))?;
         let why = match finished.code {
             Some(0) => continue,
             _ if finished.timed_out => "took too long".to_owned(),
@@ -107,7 +109,7 @@ pub(crate) fn run_hooks(
         };
         let said = finished.stderr.lines().last().unwrap_or_default().trim();
         let said = if said.is_empty() { String::new() } else { format!(": {said}") };
-        return Err(format!("{} `{name}` {why}{said}", context.moment));
+        return Err(ProgramError::Hook(format!("{} `{name}` {why}{said}", context.moment)));
     }
     Ok(())
 }

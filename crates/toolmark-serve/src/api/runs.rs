@@ -198,8 +198,8 @@ pub(super) async fn compare(
         // Only runs that are listed: an id is not a path.
         let (a, b) = (find(app, &a)?, find(app, &b)?);
         let compared = app.commands.compare(a.root(), b.root(), app.redactor);
-        compared.map(Json).map_err(|message| {
-            ApiError::new(axum::http::StatusCode::CONFLICT, "not_comparable", message)
+        compared.map(Json).map_err(|error| {
+            ApiError::new(axum::http::StatusCode::CONFLICT, "not_comparable", error.to_string())
         })
     })
     .await

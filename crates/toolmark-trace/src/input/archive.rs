@@ -11,6 +11,19 @@ use toolmark_scan::{Shared, Utf8, into_utf8};
 /// Maximum space reserved for an entry before it is read.
 const MAX_CLAIMED: u64 = 4 << 20;
 
+/// Reason why an archive or one of its entries cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ArchiveError {
+    #[error(transparent)]
+    Zip(#[from] zip::result::ZipError),
+    #[error(transparent)]
+    Read(#[from] std::io::Error),
+    #[error("the archive has more than {0} entries")]
+    TooManyEntries(usize),
+    #[error("it decompresses to more than {0} MB")]
+    TooLarge(u64),
+}
+
 /// A zip archive in memory.
 pub(crate) struct Archive {
     zip: zip::ZipArchive<Cursor<Vec<u8>>>,
@@ -23,11 +36,15 @@ pub(crate) struct Archive {
 }
 
 impl Archive {
-    pub(crate) fn open(bytes: Vec<u8>, limits: Limits, file: Arc<str>) -> Result<Self, String> {
+    pub(crate) fn open(
+        bytes: Vec<u8>,
+        limits: Limits,
+        file: Arc<str>,
+    ) -> Result<Self, ArchiveError> {
         let packed = bytes.len() as u64;
-        let zip = zip::ZipArchive::new(Cursor::new(bytes)).map_err(|e| e.to_string())?;
+        let zip = zip::ZipArchive::new(Cursor::new(bytes))?;
         if zip.len() > limits.entries {
-            return Err(format!("the archive has more than {} entries", limits.entries));
+            return Err(ArchiveError::TooManyEntries(limits.entries));
         }
         let mut names: Vec<String> = zip
             .file_names()
@@ -60,19 +77,19 @@ impl Archive {
         }
     }
 
-    fn entry(&mut self, name: &str) -> Result<Block, String> {
+    fn entry(&mut self, name: &str) -> Result<Block, ArchiveError> {
         let room = self
             .limits
             .expansion_floor
             .max(self.packed.saturating_mul(self.limits.expansion))
             .saturating_sub(self.written)
             .min(self.limits.record as u64);
-        let entry = self.zip.by_name(name).map_err(|e| e.to_string())?;
+        let entry = self.zip.by_name(name)?;
         // The claimed size of an entry is trusted only up to a limit.
         let mut bytes = Vec::with_capacity(entry.size().min(room).min(MAX_CLAIMED) as usize);
-        let got = entry.take(room + 1).read_to_end(&mut bytes).map_err(|e| e.to_string())?;
+        let got = entry.take(room + 1).read_to_end(&mut bytes)?;
         if got as u64 > room {
-            return Err(format!("it decompresses to more than {} MB", room >> 20));
+            return Err(ArchiveError::TooLarge(room >> 20));
         }
         self.written += got as u64;
         let text = match into_utf8(bytes) {

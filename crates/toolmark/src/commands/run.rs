@@ -1,6 +1,6 @@
 //! `toolmark run`: runs the agents of a spec on its cases and grades them.
 
-use crate::args::{ReportArgs, at_least_one, format_of, report_of};
+use crate::args::{ReportArgs, ValueError, at_least_one, format_of, report_of};
 use crate::exit::Exit;
 use crate::grading::options::{GraderArgs, SpecArgs};
 use crate::grading::select::CaseArgs;
@@ -127,32 +127,32 @@ fn after_help() -> String {
     format!("{EXAMPLES}\n\nAgents: {}, replay; or any command.", ids.join(", "))
 }
 
-fn rule(text: &str) -> Result<PassRule, String> {
-    PassRule::parse(text)
-        .ok_or_else(|| "write all, any, a number, or a share such as 80%".to_owned())
+fn rule(text: &str) -> Result<PassRule, ValueError> {
+    let expected = "write all, any, a number, or a share such as 80%";
+    PassRule::parse(text).ok_or(ValueError::Syntax(expected))
 }
 
-fn time(text: &str) -> Result<Duration, String> {
+fn time(text: &str) -> Result<Duration, ValueError> {
     let parsed = units::Duration::parse(text).map(|time| time.millis / 1000.0);
     let parsed = parsed.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
     parsed
         .filter(|time| !time.is_zero())
-        .ok_or_else(|| "write a time such as 90s or 10m".to_owned())
+        .ok_or(ValueError::Syntax("write a time such as 90s or 10m"))
 }
 
-fn money(text: &str) -> Result<f64, String> {
+fn money(text: &str) -> Result<f64, ValueError> {
     let amount = text.trim_start_matches('$').parse::<f64>().ok();
     amount
         .filter(|usd| usd.is_finite() && *usd >= 0.0)
-        .ok_or_else(|| "write an amount such as 2.50".to_owned())
+        .ok_or(ValueError::Syntax("write an amount such as 2.50"))
 }
 
-fn isolation(text: &str) -> Result<Isolation, String> {
-    Isolation::from_word(text).ok_or_else(|| "one of none, copy, bwrap".to_owned())
+fn isolation(text: &str) -> Result<Isolation, ValueError> {
+    Isolation::from_word(text).ok_or(ValueError::Syntax("one of none, copy, bwrap"))
 }
 
-fn keep(text: &str) -> Result<Keep, String> {
-    Keep::from_word(text).ok_or_else(|| "one of never, failure, always".to_owned())
+fn keep(text: &str) -> Result<Keep, ValueError> {
+    Keep::from_word(text).ok_or(ValueError::Syntax("one of never, failure, always"))
 }
 
 impl Run {

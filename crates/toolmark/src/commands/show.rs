@@ -189,7 +189,9 @@ fn pick_session(printer: &mut Printer) -> Result<Option<PathBuf>, Stop> {
         }
         match picked(&sessions, listed, answer) {
             Ok(session) => return Ok(Some(session.path.clone())),
-            Err(problem) => printer.line(&Line::of(style::WARN, printer.redact(problem)))?,
+            Err(problem) => {
+                printer.line(&Line::of(style::WARN, printer.redact(problem.to_string())))?
+            }
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Options of every command that grades: spec loading and judges.
 
+use crate::args::{ValueError, share};
 use crate::judging::JudgeArgs;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -66,16 +67,9 @@ fn profile() -> impl TypedValueParser<Value = Profile> {
         .map(|word| Profile::from_word(&word).unwrap_or_default())
 }
 
-fn share(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(number) if (0.0..=1.0).contains(&number) => Ok(number),
-        _ => Err("expected a number from 0 to 1".to_owned()),
-    }
-}
-
-fn pair(text: &str) -> Result<(String, String), String> {
+fn pair(text: &str) -> Result<(String, String), ValueError> {
     match text.split_once('=') {
         Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
-        _ => Err("write NAME=VALUE".to_owned()),
+        _ => Err(ValueError::Syntax("write NAME=VALUE")),
     }
 }

@@ -15,7 +15,7 @@ use toolmark_outcome::Subject;
 use toolmark_outcome::View;
 use toolmark_outcome::{Cause, Outcome};
 use toolmark_outcome::{Evidence, Role, excerpt};
-use toolmark_process::{Finished, Program, run};
+use toolmark_process::{Finished, Program, RunError, run};
 use toolmark_trace::exporter_by_id;
 
 /// A program and its input.
@@ -63,6 +63,19 @@ A program that fails, or that may not be run, is unknown; AgentV's readings give
     build,
 };
 
+/// Reason why a program gave no text.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum ProgramError {
+    #[error("programs may not be run")]
+    NotAllowed,
+    #[error(transparent)]
+    Run(#[from] RunError),
+    #[error("the program wrote no prompt")]
+    NoPrompt,
+    #[error("the program of the prompt failed: {0}")]
+    Failed(String),
+}
+
 /// A command and its working directory.
 pub(super) struct Command {
     program: String,
@@ -102,21 +115,25 @@ impl Command {
     }
 
     /// Runs the program with a description of the run and returns its output.
-    pub(super) fn text(&self, subject: &Subject<'_>) -> Result<String, String> {
+    pub(super) fn text(&self, subject: &Subject<'_>) -> Result<String, ProgramError> {
         let finished = self.run(&input(subject, &Map::new()), subject)?;
         match (finished.code, finished.stdout.trim()) {
             (Some(0), text) if !text.is_empty() && !finished.truncated => Ok(text.to_owned()),
-            (Some(0), _) => Err("the program wrote no prompt".into()),
-            _ => Err(format!("the program of the prompt failed: {}", excerpt(&finished.stderr))),
+            (Some(0), _) => Err(ProgramError::NoPrompt),
+            _ => Err(ProgramError::Failed(excerpt(&finished.stderr))),
         }
     }
 
     /// Runs the program with this input.
-    pub(super) fn run(&self, input: &Value, subject: &Subject<'_>) -> Result<Finished, String> {
+    pub(super) fn run(
+        &self,
+        input: &Value,
+        subject: &Subject<'_>,
+    ) -> Result<Finished, ProgramError> {
         if !subject.environment.may_run {
-            return Err("programs may not be run".into());
+            return Err(ProgramError::NotAllowed);
         }
-        run(self.prepared(input, subject))
+        Ok(run(self.prepared(input, subject))?)
     }
 
     fn prepared(&self, input: &Value, subject: &Subject<'_>) -> Program {
@@ -138,7 +155,7 @@ impl Command {
         let program = self.prepared(input, subject);
         let line = program.line();
         match run(program) {
-            Err(why) => zero(profile, why),
+            Err(error) => zero(profile, error.to_string()),
             Ok(finished) => answer(&finished, &line, profile),
         }
     }

@@ -183,16 +183,20 @@ fn reference(expected: &Value) -> Option<Value> {
     }
 }
 
+/// Description of a difference between a found and an expected value.
+struct Difference(String);
+
 impl Field {
-    fn compare(&self, found: &Value, wanted: &Value) -> Result<(), String> {
+    fn compare(&self, found: &Value, wanted: &Value) -> Result<(), Difference> {
+        let different = |text: String| Err(Difference(text));
         match self.how {
             How::Exact => match equal(found, wanted, Numbers::Json) {
                 true => Ok(()),
-                false => Err(format!("is {}, expected {}", shown(found), shown(wanted))),
+                false => different(format!("is {}, expected {}", shown(found), shown(wanted))),
             },
             How::NumericTolerance => {
                 let (Some(a), Some(b)) = (numeric(found), numeric(wanted)) else {
-                    return Err(format!(
+                    return different(format!(
                         "is {}, expected {}: no numbers",
                         shown(found),
                         shown(wanted)
@@ -204,7 +208,7 @@ impl Field {
                 }
                 match difference <= self.tolerance {
                     true => Ok(()),
-                    false => Err(format!(
+                    false => different(format!(
                         "is {}, expected {} ± {}",
                         number(a),
                         number(b),
@@ -219,9 +223,9 @@ impl Field {
                 };
                 match (day(found), day(wanted)) {
                     (Some(a), Some(b)) if a == b => Ok(()),
-                    (Some(a), Some(b)) => Err(format!("is {a}, expected {b}")),
-                    (None, _) => Err(format!("{} is no date", shown(found))),
-                    (_, None) => Err(format!("the expected {} is no date", shown(wanted))),
+                    (Some(a), Some(b)) => different(format!("is {a}, expected {b}")),
+                    (None, _) => different(format!("{} is no date", shown(found))),
+                    (_, None) => different(format!("the expected {} is no date", shown(wanted))),
                 }
             }
         }
@@ -289,7 +293,7 @@ impl Question for FieldAccuracy {
                 (None, Some(_)) => (true, format!("{path} is missing, and may be"), 0.0),
                 (Some(found), Some(wanted)) => match field.compare(found, wanted) {
                     Ok(()) => (true, format!("{path} is right"), field.weight),
-                    Err(why) => (false, format!("{path} {why}"), field.weight),
+                    Err(Difference(why)) => (false, format!("{path} {why}"), field.weight),
                 },
             };
             total += weight;

@@ -134,7 +134,7 @@ impl Grader for InlineCode {
         let told = self.told(output, subject);
         let finished = match self.command.run(&told, subject) {
             Ok(finished) => finished,
-            Err(why) => return Outcome::unknown(Cause::Program, why),
+            Err(error) => return Outcome::unknown(Cause::Program, error.to_string()),
         };
         let said = finished.stdout.trim();
         let answer = said.lines().last().and_then(|line| serde_json::from_str(line).ok());

@@ -326,7 +326,7 @@ impl Llm {
             JudgeCriteria::Text(text) => Ok(of_text(text)),
             JudgeCriteria::Program(command) => {
                 let said = command.text(subject);
-                said.map(|text| of_text(&text)).map_err(|why| (Cause::Program, why))
+                said.map(|text| of_text(&text)).map_err(|error| (Cause::Program, error.to_string()))
             }
             JudgeCriteria::Criteria => {
                 let text = subject.context.criteria.as_deref().map(str::trim);

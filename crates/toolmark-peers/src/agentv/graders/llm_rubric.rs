@@ -74,8 +74,8 @@ fn criterion(
     let anchors = match node.get("score_ranges") {
         Some(ranges) => match score_ranges(ranges) {
             Ok(anchors) => anchors,
-            Err(message) => {
-                wrong(ranges, message);
+            Err(error) => {
+                wrong(ranges, error.to_string());
                 return None;
             }
         },
@@ -108,18 +108,36 @@ fn criterion(
     Some(Criterion { anchors, weight, needs, ..Criterion::new(id, text) })
 }
 
+/// Reason why score ranges are invalid.
+#[derive(Debug, thiserror::Error)]
+enum RangeError {
+    #[error("{0} is not a mark from 0 to 10")]
+    NotAMark(String),
+    #[error("what a range means is text")]
+    Meaning,
+    #[error("score_range is a list of two marks")]
+    Bounds,
+    #[error("marks are whole numbers")]
+    Fraction,
+    #[error("a range needs an outcome")]
+    NoOutcome,
+    #[error("score_ranges is a list or a map, found {0}")]
+    Type(&'static str),
+    #[error("score_ranges must cover 0 to 10 without gaps and overlaps")]
+    Gap,
+}
+
 /// Reads score ranges and their meanings: a list of `score_range` and `outcome`, or
 /// a map keyed by the start of each range.
-fn score_ranges(node: &Node) -> Result<Vec<(String, String)>, String> {
+fn score_ranges(node: &Node) -> Result<Vec<(String, String)>, RangeError> {
     let mut ranges: Vec<(i64, i64, String)> = Vec::new();
     match &node.kind {
         Kind::Map(entries) => {
             let mut starts = Vec::new();
             for entry in entries {
                 let start = entry.key.parse::<i64>().ok().filter(|n| (0..=10).contains(n));
-                let start =
-                    start.ok_or_else(|| format!("{} is not a mark from 0 to 10", entry.key))?;
-                let means = entry.value.as_str().ok_or("what a range means is text")?;
+                let start = start.ok_or_else(|| RangeError::NotAMark(entry.key.to_string()))?;
+                let means = entry.value.as_str().ok_or(RangeError::Meaning)?;
                 starts.push((start, means.to_owned()));
             }
             starts.sort_by_key(|(start, _)| *start);
@@ -132,27 +150,27 @@ fn score_ranges(node: &Node) -> Result<Vec<(String, String)>, String> {
             for item in items {
                 let bounds = item.get("score_range").and_then(Node::as_list).unwrap_or_default();
                 let [from, to] = bounds else {
-                    return Err("score_range is a list of two marks".into());
+                    return Err(RangeError::Bounds);
                 };
                 let (Some(from), Some(to)) = (from.as_i64(), to.as_i64()) else {
-                    return Err("marks are whole numbers".into());
+                    return Err(RangeError::Fraction);
                 };
                 let means = item.get("outcome").and_then(Node::as_str);
-                ranges.push((from, to, means.ok_or("a range needs an outcome")?.to_owned()));
+                ranges.push((from, to, means.ok_or(RangeError::NoOutcome)?.to_owned()));
             }
             ranges.sort_by_key(|(from, ..)| *from);
         }
-        _ => return Err(format!("score_ranges is a list or a map, found {}", node.word())),
+        _ => return Err(RangeError::Type(node.word())),
     }
     let mut next = 0;
     for (from, to, _) in &ranges {
         if *from != next || to < from {
-            return Err("score_ranges must cover 0 to 10 without gaps and overlaps".into());
+            return Err(RangeError::Gap);
         }
         next = to + 1;
     }
     if next != 11 {
-        return Err("score_ranges must cover 0 to 10 without gaps and overlaps".into());
+        return Err(RangeError::Gap);
     }
     let word =
         |from: i64, to: i64| if from == to { from.to_string() } else { format!("{from}-{to}") };

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use toolmark_base::SortedMap;
 use toolmark_config::{Node, Problem, did_you_mean, quoted};
 use toolmark_grade::{Aggregate, Loading};
-use toolmark_outcome::CaseResult;
 use toolmark_outcome::statistics::{mean, pass_at_k, pass_hat_k};
+use toolmark_outcome::{CaseResult, Missing};
 
 /// Names of the variants of [`How`].
 const TYPES: &[&str] =
@@ -108,7 +108,7 @@ impl Aggregate for Aggregator {
         &self.name
     }
 
-    fn value(&self, results: &[CaseResult]) -> Result<Value, String> {
+    fn value(&self, results: &[CaseResult]) -> Result<Value, Missing> {
         let mut samples: SortedMap<usize, Vec<f64>> = SortedMap::new();
         let mut left_out = 0;
         for result in results {
@@ -127,8 +127,8 @@ impl Aggregate for Aggregator {
             }
         }
         let ones = samples.values_mut().map(|trials| self.how.of(trials));
-        let ones = ones.collect::<Result<Vec<f64>, String>>()?;
-        let Some(value) = mean(&ones) else { return Err("no trial has this score".into()) };
+        let ones = ones.collect::<Result<Vec<f64>, Missing>>()?;
+        let value = mean(&ones).ok_or_else(|| Missing::new("no trial has this score"))?;
         Ok(match left_out {
             0 => json!(value),
             _ => json!({ "value": value, "samples": ones.len(), "left_out": left_out }),
@@ -138,11 +138,11 @@ impl Aggregate for Aggregator {
 
 impl How {
     /// Combines the trials of one sample into a number.
-    fn of(self, trials: &mut [f64]) -> Result<f64, String> {
+    fn of(self, trials: &mut [f64]) -> Result<f64, Missing> {
         trials.sort_by(f64::total_cmp);
         let n = trials.len() as u64;
         let passed = trials.iter().filter(|score| **score >= 1.0).count() as u64;
-        let few = |k: u64| format!("a sample has {n} trials, fewer than {k}");
+        let few = |k: u64| Missing(format!("a sample has {n} trials, fewer than {k}"));
         Ok(match self {
             Self::Mean => mean(trials).unwrap_or(0.0),
             Self::Min => trials.first().copied().unwrap_or(0.0),
@@ -180,7 +180,7 @@ mod tests {
             (How::PassAt(Some(1)), Ok(0.8)),
             (How::PassAt(None), Ok(1.0)),
             (How::PassHat(Some(2)), Ok(0.6)),
-            (How::PassHat(Some(6)), Err("a sample has 5 trials, fewer than 6".to_owned())),
+            (How::PassHat(Some(6)), Err(Missing::new("a sample has 5 trials, fewer than 6"))),
         ] {
             let got = how.of(&mut [1.0, 0.0, 1.0, 1.0, 1.0]);
             match (got, want) {

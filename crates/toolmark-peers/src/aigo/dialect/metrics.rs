@@ -13,7 +13,7 @@ use toolmark_base::{SortedMap, SortedSet};
 use toolmark_config::{Node, Problem, did_you_mean, quoted, read as read_config};
 use toolmark_grade::Aggregate;
 use toolmark_grade::Loading;
-use toolmark_outcome::CaseResult;
+use toolmark_outcome::{CaseResult, Missing};
 
 /// Names of the kinds.
 const TYPES: &[&str] = &[
@@ -226,7 +226,7 @@ impl Aggregate for Metric {
         &self.name
     }
 
-    fn value(&self, results: &[CaseResult]) -> Result<Value, String> {
+    fn value(&self, results: &[CaseResult]) -> Result<Value, Missing> {
         let samples = results
             .iter()
             .filter_map(|result| result.graders.iter().find(|grader| grader.name == *self.scorer));
@@ -278,7 +278,7 @@ impl Fields<'_> {
 
 impl How {
     /// Returns the value, and the number of samples used.
-    fn over(&self, samples: &[Fields<'_>]) -> Result<(Value, usize), String> {
+    fn over(&self, samples: &[Fields<'_>]) -> Result<(Value, usize), Missing> {
         match self {
             Self::Mean(field) => numbers(samples, field).map(|n| (json!(mean(&n)), n.len())),
             Self::Min(field) => extreme(samples, field, f64::min),
@@ -375,14 +375,14 @@ fn by_class(pairs: &[(String, String)]) -> Value {
     Value::Object(report)
 }
 
-fn some(count: usize, field: &str) -> Result<usize, String> {
+fn some(count: usize, field: &str) -> Result<usize, Missing> {
     match count {
-        0 => Err(format!("no sample has a value for {field}")),
+        0 => Err(Missing(format!("no sample has a value for {field}"))),
         count => Ok(count),
     }
 }
 
-fn numbers(samples: &[Fields<'_>], field: &str) -> Result<Vec<f64>, String> {
+fn numbers(samples: &[Fields<'_>], field: &str) -> Result<Vec<f64>, Missing> {
     let numbers: Vec<f64> = samples.iter().filter_map(|sample| sample.number(field)).collect();
     some(numbers.len(), field)?;
     Ok(numbers)
@@ -396,7 +396,7 @@ fn extreme(
     samples: &[Fields<'_>],
     field: &str,
     pick: fn(f64, f64) -> f64,
-) -> Result<(Value, usize), String> {
+) -> Result<(Value, usize), Missing> {
     let numbers = numbers(samples, field)?;
     let value = numbers.iter().copied().reduce(pick);
     Ok((json!(value), numbers.len()))
@@ -406,7 +406,7 @@ fn extreme(
 fn sums<const N: usize>(
     samples: &[Fields<'_>],
     fields: [&String; N],
-) -> Result<([f64; N], usize), String> {
+) -> Result<([f64; N], usize), Missing> {
     let mut sums = [0.0; N];
     let mut used = 0;
     for sample in samples {
@@ -423,8 +423,11 @@ fn sums<const N: usize>(
     Ok((sums, used))
 }
 
-fn ratio(part: f64, whole: f64) -> Result<Value, String> {
-    if whole > 0.0 { Ok(json!(part / whole)) } else { Err("there is nothing to divide by".into()) }
+fn ratio(part: f64, whole: f64) -> Result<Value, Missing> {
+    match whole > 0.0 {
+        true => Ok(json!(part / whole)),
+        false => Err(Missing::new("there is nothing to divide by")),
+    }
 }
 
 fn pairs(samples: &[Fields<'_>], truth: &str, guess: &str) -> Vec<(String, String)> {
@@ -436,7 +439,7 @@ fn pairs(samples: &[Fields<'_>], truth: &str, guess: &str) -> Vec<(String, Strin
 mod tests {
     use super::*;
 
-    fn over(how: How, rows: &[Value]) -> Result<(Value, usize), String> {
+    fn over(how: How, rows: &[Value]) -> Result<(Value, usize), Missing> {
         let maps: Vec<Map<String, Value>> =
             rows.iter().map(|row| row.as_object().unwrap().clone()).collect();
         let samples: Vec<Fields<'_>> =
@@ -455,7 +458,7 @@ mod tests {
             // The population's: ((2/3)² + (4/3)² + (2/3)²) / 3 = 24/27.
             (How::StdDev(f()), Ok((json!((24.0_f64 / 27.0).sqrt()), 3))),
             (How::Mean("score".into()), Ok((json!(0.25), 4))),
-            (How::Mean("y".into()), Err("no sample has a value for y".to_owned())),
+            (How::Mean("y".into()), Err(Missing::new("no sample has a value for y"))),
         ] {
             let got = over(how.clone(), &rows);
             match (&got, &want) {
@@ -512,6 +515,6 @@ mod tests {
         }
         let none =
             over(How::Precision { hits: s("tp"), wrong: s("fp") }, &[json!({"tp": 0, "fp": 0})]);
-        assert_eq!(none, Err("there is nothing to divide by".into()));
+        assert_eq!(none, Err(Missing::new("there is nothing to divide by")));
     }
 }

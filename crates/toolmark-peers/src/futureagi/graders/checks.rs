@@ -1,7 +1,7 @@
 //! Validates the arguments of a call against the schema of its function, parameter by
 //! parameter.
 
-use super::schema_cost::Cost;
+use super::schema_cost::{Cost, SchemaFault};
 use serde_json::Value;
 use toolmark_base::{SortedMap, SortedSet};
 use toolmark_schema::{MismatchKind, Patterns, Validator};
@@ -31,12 +31,20 @@ pub(super) struct Checker {
     is_closed: bool,
 }
 
+/// Reason why a call is not checked.
+#[derive(Debug, Clone, Copy, thiserror::Error)]
+pub(super) enum Unchecked {
+    #[error("its schema and the arguments are too intricate to check")]
+    TooIntricate,
+    #[error("a pattern of its schema takes too many steps")]
+    TooManySteps,
+}
+
 impl Checker {
     /// Compiles a schema, or returns the reason why it cannot be used.
-    pub(super) fn new(schema: &Value) -> Result<Self, String> {
+    pub(super) fn new(schema: &Value) -> Result<Self, SchemaFault> {
         let cost = Cost::of(schema)?;
-        let validator = Validator::new(schema, Patterns::Backtracking(BACKTRACKS))
-            .map_err(|error| format!("not a JSON Schema: {error}"))?;
+        let validator = Validator::new(schema, Patterns::Backtracking(BACKTRACKS))?;
         let properties = schema.get("properties").and_then(Value::as_object);
         let required = schema.get("required").and_then(Value::as_array);
         let mut declared: Vec<String> =
@@ -68,9 +76,9 @@ impl Checker {
         args: &Value,
         strict: bool,
         ignore_extra: bool,
-    ) -> Result<Vec<Check>, String> {
+    ) -> Result<Vec<Check>, Unchecked> {
         if !self.cost.allows(args) {
-            return Err("its schema and the arguments are too intricate to check".into());
+            return Err(Unchecked::TooIntricate);
         }
         let Some(given) = args.as_object() else {
             // JSON Schema accepts values that are not objects; a call must name its arguments.
@@ -85,7 +93,7 @@ impl Checker {
         for mismatch in self.validator.mismatches(args, MAX_ERRORS) {
             match mismatch.kind {
                 MismatchKind::TooManySteps => {
-                    return Err("a pattern of its schema takes too many steps".into());
+                    return Err(Unchecked::TooManySteps);
                 }
                 MismatchKind::Undeclared(names) if mismatch.path.is_empty() => {
                     undeclared.extend(names);

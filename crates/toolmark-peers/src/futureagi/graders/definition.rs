@@ -77,7 +77,8 @@ impl Definitions {
         let Some(name) = item.get("name").and_then(Value::as_str) else {
             return Err(Unusable::new("a definition has no name"));
         };
-        let about = |what: String| Unusable::new(format!("the definition of {name}: {what}"));
+        let about =
+            |what: ParameterError| Unusable::new(format!("the definition of {name}: {what}"));
         let schema = match PARAMETERS.iter().find_map(|key| item.get(*key)) {
             // Said to be there and not recorded.
             Some(Value::Null) => None,
@@ -89,14 +90,12 @@ impl Definitions {
                 let written = map.get("json").filter(|_| map.len() == 1).unwrap_or(written);
                 let mut schema = written.clone();
                 if !looks_like_schema(&schema) {
-                    return Err(about(
-                        "its parameters are neither a list nor a JSON Schema".into(),
-                    ));
+                    return Err(about(ParameterError::NotASchema));
                 }
                 usual_types(&mut schema).map_err(about)?;
                 Some(schema)
             }
-            Some(_) => return Err(about("its parameters are neither a list nor a map".into())),
+            Some(_) => return Err(about(ParameterError::Type)),
         };
         let definition = Definition { schema, checker: OnceLock::new() };
         self.functions.entry(name.to_owned()).or_insert(definition);
@@ -129,6 +128,19 @@ impl Definitions {
     }
 }
 
+/// Reason why the parameters of a definition are invalid.
+#[derive(Debug, thiserror::Error)]
+enum ParameterError {
+    #[error("its parameters are neither a list nor a JSON Schema")]
+    NotASchema,
+    #[error("its parameters are neither a list nor a map")]
+    Type,
+    #[error("a parameter has no name")]
+    Unnamed,
+    #[error("unknown type \"{0}\"")]
+    UnknownType(String),
+}
+
 /// Whether a map contains JSON Schema keywords; a map without any would allow everything.
 fn looks_like_schema(schema: &Value) -> bool {
     const KNOWN: [&str; 13] = [
@@ -152,11 +164,11 @@ fn looks_like_schema(schema: &Value) -> bool {
 }
 
 /// Converts a flat list of parameters to a schema.
-fn flat(list: &[Value]) -> Result<Value, String> {
+fn flat(list: &[Value]) -> Result<Value, ParameterError> {
     let mut properties = Map::new();
     for parameter in list {
         let Some(name) = parameter.get("name").and_then(Value::as_str) else {
-            return Err("a parameter has no name".into());
+            return Err(ParameterError::Unnamed);
         };
         let mut schema = parameter.as_object().cloned().unwrap_or_default();
         for key in ["name", "default", "description"] {
@@ -179,7 +191,7 @@ fn flat(list: &[Value]) -> Result<Value, String> {
 }
 
 /// Returns the JSON Schema name of a type; empty for any type.
-fn type_name(word: &str) -> Result<&'static str, String> {
+fn type_name(word: &str) -> Result<&'static str, ParameterError> {
     Ok(match word.to_ascii_lowercase().as_str() {
         "string" | "str" | "text" => "string",
         "integer" | "int" | "int32" | "int64" | "long" => "integer",
@@ -189,14 +201,14 @@ fn type_name(word: &str) -> Result<&'static str, String> {
         "object" | "dict" | "map" => "object",
         "null" | "none" | "nonetype" => "null",
         "any" => "",
-        _ => return Err(format!("unknown type \"{word}\"")),
+        _ => return Err(ParameterError::UnknownType(word.to_owned())),
     })
 }
 
 /// Replaces common synonyms of types, and moves `required: true` to where JSON
 /// Schema requires it. Values come from parsers that bound nesting, so the
 /// recursion is bounded too.
-fn usual_types(schema: &mut Value) -> Result<(), String> {
+fn usual_types(schema: &mut Value) -> Result<(), ParameterError> {
     let Some(map) = schema.as_object_mut() else { return Ok(()) };
     match map.get("type") {
         Some(Value::String(word)) => match type_name(word)? {

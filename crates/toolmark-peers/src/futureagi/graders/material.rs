@@ -6,7 +6,7 @@ use super::settings::Settings;
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 use toolmark_outcome::View;
-use toolmark_outcome::{Cause, Outcome};
+use toolmark_outcome::{Cause, Missing, Outcome};
 use toolmark_outcome::{Context, Subject};
 use toolmark_trace::{LooseCall, NotCalls, calls_in};
 
@@ -29,13 +29,13 @@ fn first<'a>(row: Option<&'a Map<String, Value>>, keys: &[&str]) -> Option<&'a V
     keys.iter().find_map(|key| row.get(*key).filter(|value| !value.is_null()))
 }
 
-/// Parses expected calls; the error describes why the value is invalid.
-pub(super) fn gold_calls(value: &Value) -> Result<Vec<LooseCall>, String> {
+/// Parses expected calls.
+pub(super) fn gold_calls(value: &Value) -> Result<Vec<LooseCall>, Missing> {
     calls_in(value).map_err(|not| match not {
         NotCalls::Words => {
-            format!("{} contains no call", toolmark_outcome::excerpt(&value.to_string()))
+            Missing(format!("{} contains no call", toolmark_outcome::excerpt(&value.to_string())))
         }
-        NotCalls::Shape(what) => what,
+        NotCalls::Shape(what) => Missing(what),
     })
 }
 

@@ -4,6 +4,7 @@
 
 use serde_json::Value;
 use std::collections::HashMap;
+use toolmark_schema::InvalidSchema;
 
 /// Maximum number of subschemas to which a schema without recursion may expand.
 const MAX_SUBSCHEMAS: u64 = 1_000_000;
@@ -27,6 +28,23 @@ const INSIDE: [&str; 8] = [
 ];
 const INSIDE_MAPS: [&str; 2] = ["properties", "patternProperties"];
 
+/// Reason why a schema cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum SchemaFault {
+    #[error("the schema comes to too many subschemas")]
+    TooMany,
+    #[error("the schema nests too deeply")]
+    TooDeep,
+    #[error("dynamic references are not followed")]
+    Dynamic,
+    #[error("the reference {0:?} does not point into the schema")]
+    Outside(String),
+    #[error("the reference {0:?} refers to itself")]
+    Circle(String),
+    #[error("not a JSON Schema: {0}")]
+    Invalid(#[from] InvalidSchema),
+}
+
 /// Estimated cost of a schema.
 #[derive(Debug)]
 pub(super) struct Cost {
@@ -44,7 +62,7 @@ struct Size {
 
 impl Cost {
     /// Estimates the cost of a schema, or returns the reason why it cannot be used.
-    pub(super) fn of(schema: &Value) -> Result<Self, String> {
+    pub(super) fn of(schema: &Value) -> Result<Self, SchemaFault> {
         let mut walk = Walk { root: schema, known: HashMap::new(), widest: 1, is_recursive: false };
         let mut size = walk.schema(schema, 0, &mut Vec::new())?;
         if walk.is_recursive {
@@ -54,7 +72,7 @@ impl Cost {
         }
         let most = if walk.is_recursive { walk.widest } else { size.all };
         if most > MAX_SUBSCHEMAS {
-            return Err("the schema comes to too many subschemas".into());
+            return Err(SchemaFault::TooMany);
         }
         Ok(Self { widest: walk.widest, is_recursive: walk.is_recursive })
     }
@@ -100,14 +118,14 @@ impl<'s> Walk<'s> {
         schema: &'s Value,
         depth: u32,
         here: &mut Vec<&'s str>,
-    ) -> Result<Size, String> {
+    ) -> Result<Size, SchemaFault> {
         if depth > MAX_DEPTH {
-            return Err("the schema nests too deeply".into());
+            return Err(SchemaFault::TooDeep);
         }
         let mut size = Size { here: 1, all: 1 };
         let Some(map) = schema.as_object() else { return Ok(size) };
         if map.contains_key("$dynamicRef") || map.contains_key("$recursiveRef") {
-            return Err("dynamic references are not followed".into());
+            return Err(SchemaFault::Dynamic);
         }
         let lists = IN_PLACE_LISTS.iter().filter_map(|key| map.get(*key)?.as_array()).flatten();
         let single = IN_PLACE.iter().filter_map(|key| map.get(*key));
@@ -140,17 +158,17 @@ impl<'s> Walk<'s> {
         target: &'s str,
         depth: u32,
         here: &mut Vec<&'s str>,
-    ) -> Result<Size, String> {
+    ) -> Result<Size, SchemaFault> {
         let found = match target.strip_prefix('#') {
             Some("") => Some(self.root),
             Some(pointer) => self.root.pointer(pointer),
             None => None,
         };
         let Some(schema) = found else {
-            return Err(format!("the reference {target:?} does not point into the schema"));
+            return Err(SchemaFault::Outside(target.to_owned()));
         };
         if here.contains(&target) {
-            return Err(format!("the reference {target:?} refers to itself"));
+            return Err(SchemaFault::Circle(target.to_owned()));
         }
         match self.known.get(target) {
             Some(known) if known.is_open => {

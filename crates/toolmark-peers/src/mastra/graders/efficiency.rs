@@ -3,6 +3,7 @@
 use super::{rounded, same_text};
 use crate::scores::calls::Made;
 use serde_json::Value;
+use toolmark_outcome::Missing;
 
 /// Configured budgets.
 #[derive(Default)]
@@ -24,7 +25,7 @@ pub(crate) fn score(
     budgets: &Budgets,
     made: &[Made<'_>],
     spent: &Spent,
-) -> Result<(f64, Vec<usize>), String> {
+) -> Result<(f64, Vec<usize>), Missing> {
     let mut parts: Vec<f64> = Vec::new();
     let within = |value: f64, max: f64| {
         if value > max { (1.0 - (value - max) / max).max(0.0) } else { 1.0 }
@@ -33,11 +34,12 @@ pub(crate) fn score(
         parts.push(within(made.len() as f64, max));
     }
     if let Some(max) = budgets.max_total_tokens {
-        let tokens = spent.tokens.ok_or("tokens are not recorded")?;
+        let tokens = spent.tokens.ok_or_else(|| Missing::new("tokens are not recorded"))?;
         parts.push(within(tokens, max));
     }
     if let Some(max) = budgets.max_total_duration_ms {
-        let duration = spent.duration_ms.ok_or("durations are not recorded")?;
+        let duration = spent.duration_ms;
+        let duration = duration.ok_or_else(|| Missing::new("durations are not recorded"))?;
         parts.push(within(duration, max));
     }
     let mut redundant = Vec::new();

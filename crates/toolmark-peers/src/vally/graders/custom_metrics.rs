@@ -152,11 +152,11 @@ impl CustomMetrics {
         if let Some(artifacts) = artifacts
             && artifacts.join(&self.path).exists()
         {
-            let artifacts = Workspace::at(artifacts).map_err(Untold::missing)?;
-            return artifacts.text(&self.path, &mut Allowance::default()).map_err(Untold::missing);
+            let artifacts = Workspace::at(artifacts)?;
+            return Ok(artifacts.text(&self.path, &mut Allowance::default())?);
         }
         let workspace = Workspace::of(subject)?;
-        workspace.text(&self.path, &mut Allowance::default()).map_err(Untold::missing)
+        Ok(workspace.text(&self.path, &mut Allowance::default())?)
     }
 
     fn judge(&self, values: &Map<String, Value>) -> Outcome {
@@ -195,10 +195,19 @@ impl CustomMetrics {
     }
 }
 
+/// Reason why a file has no values.
+#[derive(Debug, thiserror::Error)]
+enum ValuesError {
+    #[error(transparent)]
+    Json(#[from] serde_json::Error),
+    #[error("it is no object")]
+    NotAnObject,
+}
+
 /// Parses the values of a file.
-fn values(text: &str) -> Result<Map<String, Value>, String> {
-    let root: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
-    let Value::Object(mut root) = root else { return Err("it is no object".into()) };
+fn values(text: &str) -> Result<Map<String, Value>, ValuesError> {
+    let root: Value = serde_json::from_str(text)?;
+    let Value::Object(mut root) = root else { return Err(ValuesError::NotAnObject) };
     match root.get_mut("values") {
         Some(Value::Object(values)) => Ok(std::mem::take(values)),
         _ => Ok(root),

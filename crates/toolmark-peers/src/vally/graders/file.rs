@@ -226,7 +226,7 @@ fn glob(path: &Spanned<String>, building: &mut Building<'_>) -> Option<Glob> {
     match Glob::new(&path.value) {
         Ok(glob) => Some(glob),
         Err(why) => {
-            building.reject(path.span, "invalid-path", why);
+            building.reject(path.span, "invalid-path", why.to_string());
             None
         }
     }
@@ -292,8 +292,8 @@ impl FileGrader {
         for file in &found.files {
             let text = match workspace.text(file, &mut allowance) {
                 Ok(text) => text,
-                Err(why) => {
-                    found.unreadable.push(why);
+                Err(error) => {
+                    found.unreadable.push(error.to_string());
                     continue;
                 }
             };

@@ -385,7 +385,7 @@ const FILES: usize = 200 << 10;
 /// Returns the files that the agent left, without those of tools and libraries.
 fn workspace_files(subject: &Subject<'_>) -> Result<Material, Missing> {
     let workspace = Workspace::of(subject).map_err(|untold| Missing::new(untold.reason()))?;
-    let glob = Glob::new("**").map_err(Missing::new)?;
+    let glob = Glob::new("**").map_err(|error| Missing::new(error.to_string()))?;
     let found = workspace.find("**", &glob);
     let is_foreign = |path: &str| {
         let foreign = ["node_modules", "target", "dist", "build", "vendor", "__pycache__"];

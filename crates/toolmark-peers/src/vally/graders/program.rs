@@ -135,7 +135,8 @@ impl ProgramGrader {
         allowed(subject.environment)?;
         let workspace = Workspace::of(subject)?;
         let cwd = directory(&workspace, self.config.sub_path.as_ref().map(|path| &path.value))?;
-        let input = self.input(subject, workspace.root()).map_err(Untold::program)?;
+        let input = self.input(subject, workspace.root());
+        let input = input.map_err(|error| Untold::program(error.to_string()))?;
         let input = TemporaryFile::new(&input)
             .map_err(|error| Untold::program(format!("failed to write the input: {error}")))?;
         let mut program = Program::new(self.located(&cwd), cwd);
@@ -145,7 +146,7 @@ impl ProgramGrader {
         program.env.push((WORKSPACE.into(), workspace.root().as_os_str().to_owned()));
         program.env.push((INPUT.into(), input.path.as_os_str().to_owned()));
         program.timeout = std_duration(self.timeout());
-        run(program).map_err(Untold::program)
+        run(program).map_err(|error| Untold::program(error.to_string()))
     }
 
     fn timeout(&self) -> Duration {
@@ -166,7 +167,7 @@ impl ProgramGrader {
     }
 
     /// Returns the input of the program.
-    fn input(&self, subject: &Subject<'_>, workspace: &Path) -> Result<Vec<u8>, String> {
+    fn input(&self, subject: &Subject<'_>, workspace: &Path) -> Result<Vec<u8>, ExportError> {
         let trajectory = trajectory_json(subject, workspace)?;
         let context = subject.context;
         let stimulus = match &context.spec {
@@ -217,8 +218,8 @@ impl ProgramGrader {
         let printed = finished.stdout.trim();
         if let Some(answer) = printed_object(printed) {
             let answer = serde_json::from_str::<Map<String, Value>>(answer);
-            return match answer.map_err(|error| error.to_string()).and_then(|a| answered(&a)) {
-                Err(why) => broken(format!("the program printed no answer: {why}")),
+            return match answer.map_err(AnswerError::from).and_then(|a| answered(&a)) {
+                Err(error) => broken(format!("the program printed no answer: {error}")),
                 Ok(outcome) if outcome.verdict == Verdict::Pass && code != 0 => {
                     broken(format!("the program said it passed, but exited with {code}"))
                 }
@@ -248,8 +249,38 @@ fn printed_object(printed: &str) -> Option<&str> {
     last.starts_with('{').then_some(last)
 }
 
+/// Reason why a printed object is not an answer.
+#[derive(Debug, thiserror::Error)]
+enum AnswerError {
+    #[error(transparent)]
+    Json(#[from] serde_json::Error),
+    #[error("{0} is no object")]
+    NotAnObject(&'static str),
+    #[error("details is no list")]
+    Details,
+    #[error("passed is neither true nor false")]
+    Passed,
+    #[error("it does not say whether it passed")]
+    NotPassed,
+    #[error("the score is no number")]
+    Score,
+    #[error("the score {0} is not between 0 and 1")]
+    ScoreRange(f64),
+}
+
+/// Reason why a trajectory cannot be written for the program.
+#[derive(Debug, thiserror::Error)]
+enum ExportError {
+    #[error("trajectories cannot be written for Vally")]
+    NoExporter,
+    #[error(transparent)]
+    Write(#[from] std::io::Error),
+    #[error(transparent)]
+    Json(#[from] serde_json::Error),
+}
+
 /// Converts a printed answer to an outcome.
-fn answered(answer: &Map<String, Value>) -> Result<Outcome, String> {
+fn answered(answer: &Map<String, Value>) -> Result<Outcome, AnswerError> {
     let evidence = match answer.get("evidence") {
         None | Some(Value::Null) => None,
         Some(Value::String(text)) => Some(text.clone()),
@@ -266,7 +297,7 @@ fn answered(answer: &Map<String, Value>) -> Result<Outcome, String> {
     match answer.get("metadata") {
         None | Some(Value::Null) => {}
         Some(Value::Object(metadata)) => outcome.metrics = metadata.clone().into(),
-        Some(_) => return Err("metadata is no object".into()),
+        Some(_) => return Err(AnswerError::NotAnObject("metadata")),
     }
     if let Some(label) = answer.get("label").filter(|label| !label.is_null()) {
         outcome.metrics.entry("label").or_insert_with(|| label.clone());
@@ -276,29 +307,29 @@ fn answered(answer: &Map<String, Value>) -> Result<Outcome, String> {
         Some(Value::Array(details)) => {
             outcome.parts = details.iter().take(PARTS).map(part).collect::<Result<_, _>>()?;
         }
-        Some(_) => return Err("details is no list".into()),
+        Some(_) => return Err(AnswerError::Details),
     }
     Ok(outcome)
 }
 
-fn passed_and_score(answer: &Map<String, Value>) -> Result<(bool, f64), String> {
+fn passed_and_score(answer: &Map<String, Value>) -> Result<(bool, f64), AnswerError> {
     let passed = match answer.get("passed") {
         Some(Value::Bool(passed)) => *passed,
-        Some(_) => return Err("passed is neither true nor false".into()),
-        None => return Err("it does not say whether it passed".into()),
+        Some(_) => return Err(AnswerError::Passed),
+        None => return Err(AnswerError::NotPassed),
     };
     let score = match answer.get("score") {
         None | Some(Value::Null) => f64::from(u8::from(passed)),
-        Some(score) => score.as_f64().ok_or("the score is no number")?,
+        Some(score) => score.as_f64().ok_or(AnswerError::Score)?,
     };
     if !(0.0..=1.0).contains(&score) {
-        return Err(format!("the score {score} is not between 0 and 1"));
+        return Err(AnswerError::ScoreRange(score));
     }
     Ok((passed, score))
 }
 
-fn part(detail: &Value) -> Result<Part, String> {
-    let detail = detail.as_object().ok_or("a detail is no object")?;
+fn part(detail: &Value) -> Result<Part, AnswerError> {
+    let detail = detail.as_object().ok_or(AnswerError::NotAnObject("a detail"))?;
     let text = |key: &str| detail.get(key).and_then(Value::as_str);
     let name = text("name").or_else(|| text("graderType")).unwrap_or("part");
     let mut part = if text("status") == Some("error") {
@@ -315,17 +346,16 @@ fn part(detail: &Value) -> Result<Part, String> {
 
 /// Returns a trajectory in Vally's format, with the workspace, diff and
 /// artifacts that the caller provides.
-fn trajectory_json(subject: &Subject<'_>, workspace: &Path) -> Result<String, String> {
+fn trajectory_json(subject: &Subject<'_>, workspace: &Path) -> Result<String, ExportError> {
     #[derive(Deserialize)]
     struct Exported {
         trajectory: SortedMap<String, Box<RawValue>>,
     }
     let run = subject.view.trajectory();
-    let exporter = exporter_by_id("vally").ok_or("trajectories cannot be written for Vally")?;
+    let exporter = exporter_by_id("vally").ok_or(ExportError::NoExporter)?;
     let mut line = Vec::new();
-    exporter.export(run, &mut line).map_err(|error| error.to_string())?;
-    let exported = serde_json::from_slice::<Exported>(&line);
-    let mut trajectory = exported.map_err(|error| error.to_string())?.trajectory;
+    exporter.export(run, &mut line)?;
+    let mut trajectory = serde_json::from_slice::<Exported>(&line)?.trajectory;
     let stated = &run.stated;
     let diff = match (&subject.environment.diff, &stated.diff) {
         (Some(diff), _) => Some(diff.to_string()),
@@ -338,11 +368,10 @@ fn trajectory_json(subject: &Subject<'_>, workspace: &Path) -> Result<String, St
     let workspace = Some(workspace.to_string_lossy().into_owned());
     for (key, text) in [("workDir", workspace), ("diff", diff), ("artifactDir", artifacts)] {
         if let Some(text) = text {
-            let text = serde_json::value::to_raw_value(&text).map_err(|error| error.to_string())?;
-            trajectory.insert(key.to_owned(), text);
+            trajectory.insert(key.to_owned(), serde_json::value::to_raw_value(&text)?);
         }
     }
-    serde_json::to_string(&trajectory).map_err(|error| error.to_string())
+    Ok(serde_json::to_string(&trajectory)?)
 }
 
 /// A file for one program to read, removed when dropped.

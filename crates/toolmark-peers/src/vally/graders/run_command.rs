@@ -205,7 +205,7 @@ pub(super) fn path_is_inside(path: &Spanned<String>, building: &mut Building<'_>
     match toolmark_pattern::stays_inside(&path.value) {
         Ok(()) => true,
         Err(why) => {
-            building.reject(path.span, "invalid-path", why);
+            building.reject(path.span, "invalid-path", why.to_string());
             false
         }
     }
@@ -261,7 +261,7 @@ impl RunCommand {
         program.args = self.args.clone().unwrap_or_default();
         program.env = variables(&self.env);
         program.timeout = std_duration(self.timeout);
-        run(program).map_err(Untold::program)
+        run(program).map_err(|error| Untold::program(error.to_string()))
     }
 
     fn judge(&self, finished: &Finished) -> Outcome {

@@ -10,7 +10,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use toolmark_outcome::Subject;
 use toolmark_outcome::{Cause, Outcome};
-use toolmark_pattern::Glob;
+use toolmark_pattern::{Glob, GlobError};
 
 /// Maximum number of directory entries inspected.
 const ENTRIES: usize = 500_000;
@@ -54,6 +54,35 @@ impl From<Untold> for Outcome {
     }
 }
 
+/// Reason why a file of a workspace, or the workspace, cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum WorkspaceError {
+    #[error("the workspace {} is no directory", .0.display())]
+    RootNotADirectory(PathBuf),
+    #[error("the workspace {root} is not there: {1}", root = .0.display())]
+    RootMissing(PathBuf, std::io::Error),
+    #[error("{0}: {1}")]
+    At(String, Box<Self>),
+    #[error("{0} is no directory")]
+    NotADirectory(String),
+    #[error(transparent)]
+    Path(#[from] GlobError),
+    #[error(transparent)]
+    Read(#[from] std::io::Error),
+    #[error("leads out of the workspace")]
+    Outside,
+    #[error("is no file")]
+    NotAFile,
+    #[error("is larger than the {0} bytes that are read")]
+    TooLarge(u64),
+}
+
+impl From<WorkspaceError> for Untold {
+    fn from(error: WorkspaceError) -> Self {
+        Self::missing(error.to_string())
+    }
+}
+
 /// The directory with the files of a run.
 pub(crate) struct Workspace {
     root: PathBuf,
@@ -90,23 +119,23 @@ impl Workspace {
             return Err(Untold::missing(why));
         }
         if let Some(given) = subject.workspace() {
-            return Self::at(given).map_err(Untold::missing);
+            return Ok(Self::at(given)?);
         }
         if trajectory.stated.workspace.as_ref().is_some_and(|status| status.is("remote")) {
             return Err(Untold::missing("the workspace is remote: its files are not here"));
         }
         match trajectory.cwd.as_ref().map(|cwd| cwd.get()).filter(|cwd| !cwd.is_empty()) {
             None => Err(Untold::missing("the trace does not say where the workspace is")),
-            Some(cwd) => Self::at(Path::new(&*cwd)).map_err(Untold::missing),
+            Some(cwd) => Ok(Self::at(Path::new(&*cwd))?),
         }
     }
 
     /// Opens the workspace in this directory.
-    pub(crate) fn at(root: &Path) -> Result<Self, String> {
+    pub(crate) fn at(root: &Path) -> Result<Self, WorkspaceError> {
         match root.canonicalize() {
             Ok(root) if root.is_dir() => Ok(Self { root }),
-            Ok(_) => Err(format!("the workspace {} is no directory", root.display())),
-            Err(error) => Err(format!("the workspace {} is not there: {error}", root.display())),
+            Ok(_) => Err(WorkspaceError::RootNotADirectory(root.to_owned())),
+            Err(error) => Err(WorkspaceError::RootMissing(root.to_owned(), error)),
         }
     }
 
@@ -117,19 +146,21 @@ impl Workspace {
 
     /// Returns a subdirectory, or the reason why the path is invalid. Links that
     /// lead out of the workspace are not followed.
-    pub(crate) fn below(&self, sub_path: &str) -> Result<PathBuf, String> {
-        let path = self.resolved(sub_path).map_err(|error| format!("{sub_path}: {error}"))?;
-        if path.is_dir() { Ok(path) } else { Err(format!("{sub_path} is no directory")) }
+    pub(crate) fn below(&self, sub_path: &str) -> Result<PathBuf, WorkspaceError> {
+        let path = self.resolved(sub_path).map_err(|error| error.at(sub_path))?;
+        match path.is_dir() {
+            true => Ok(path),
+            false => Err(WorkspaceError::NotADirectory(sub_path.to_owned())),
+        }
     }
 
     /// Returns the canonical path of a file in the workspace.
-    fn resolved(&self, path: &str) -> Result<PathBuf, String> {
+    fn resolved(&self, path: &str) -> Result<PathBuf, WorkspaceError> {
         toolmark_pattern::stays_inside(path)?;
-        let real = self.root.join(path).canonicalize().map_err(|error| error.to_string())?;
-        if real.starts_with(&self.root) {
-            Ok(real)
-        } else {
-            Err("leads out of the workspace".into())
+        let real = self.root.join(path).canonicalize()?;
+        match real.starts_with(&self.root) {
+            true => Ok(real),
+            false => Err(WorkspaceError::Outside),
         }
     }
 
@@ -236,25 +267,33 @@ impl Workspace {
 
     /// Reads a file as text with invalid UTF-8 replaced, or returns the reason why it cannot be
     /// read.
-    pub(crate) fn text(&self, path: &str, allowance: &mut Allowance) -> Result<String, String> {
-        let say = |why: String| format!("{path}: {why}");
-        read_text(&self.resolved(path).map_err(say)?, allowance).map_err(say)
+    pub(crate) fn text(
+        &self,
+        path: &str,
+        allowance: &mut Allowance,
+    ) -> Result<String, WorkspaceError> {
+        let real = self.resolved(path);
+        real.and_then(|real| read_text(&real, allowance)).map_err(|error| error.at(path))
+    }
+}
+
+impl WorkspaceError {
+    fn at(self, path: &str) -> Self {
+        Self::At(path.to_owned(), Box::new(self))
     }
 }
 
 /// Reads a file within limits.
-pub(crate) fn read_text(path: &Path, allowance: &mut Allowance) -> Result<String, String> {
-    let about = fs::metadata(path).map_err(|error| error.to_string())?;
-    if !about.is_file() {
+pub(crate) fn read_text(path: &Path, allowance: &mut Allowance) -> Result<String, WorkspaceError> {
+    if !fs::metadata(path)?.is_file() {
         // Reading a pipe or a device might never end.
-        return Err("is no file".into());
+        return Err(WorkspaceError::NotAFile);
     }
     let limit = FILE_BYTES.min(allowance.0);
     let mut bytes = Vec::new();
-    let file = fs::File::open(path).map_err(|error| error.to_string())?;
-    file.take(limit + 1).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
+    fs::File::open(path)?.take(limit + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > limit {
-        return Err(format!("is larger than the {limit} bytes that are read"));
+        return Err(WorkspaceError::TooLarge(limit));
     }
     allowance.0 -= bytes.len() as u64;
     Ok(match String::from_utf8(bytes) {
@@ -316,11 +355,12 @@ mod tests {
     fn texts_are_read_within_limits() {
         let (dir, workspace) = made(&["a.txt"]);
         assert_eq!(workspace.text("a.txt", &mut Allowance::default()).unwrap(), "text of a.txt");
-        let said = workspace.text("a.txt", &mut Allowance(3)).unwrap_err();
+        let said = workspace.text("a.txt", &mut Allowance(3)).unwrap_err().to_string();
         assert!(said.contains("a.txt: is larger"), "{said}");
         fs::write(dir.path().join("b"), b"\xffx").unwrap();
         assert_eq!(workspace.text("b", &mut Allowance::default()).unwrap(), "\u{fffd}x");
-        assert!(workspace.text("../x", &mut Allowance::default()).unwrap_err().contains(".."));
+        let said = workspace.text("../x", &mut Allowance::default()).unwrap_err().to_string();
+        assert!(said.contains(".."));
     }
 
     #[cfg(unix)]
@@ -333,11 +373,11 @@ mod tests {
         symlink(other.path().join("secret"), dir.path().join("link")).unwrap();
         symlink(dir.path().join("in"), dir.path().join("inner")).unwrap();
         symlink(dir.path(), dir.path().join("in/loop")).unwrap();
-        assert!(workspace.below("out").unwrap_err().contains("leads out"));
+        assert!(workspace.below("out").unwrap_err().to_string().contains("leads out"));
         assert!(workspace.below("../").is_err());
         assert!(workspace.below("/").is_err());
         assert_eq!(workspace.below("inner").unwrap(), workspace.root().join("in"));
-        let said = workspace.text("link", &mut Allowance::default()).unwrap_err();
+        let said = workspace.text("link", &mut Allowance::default()).unwrap_err().to_string();
         assert!(said.contains("leads out"), "{said}");
         assert_eq!(find(&workspace, "**/*.txt"), ["in/a.txt"]);
     }

@@ -2,7 +2,7 @@
 //! line each.
 
 use super::read::{StateArgs, issue_id};
-use crate::args::now;
+use crate::args::{ValueError, now};
 use crate::exit::{Exit, Failure};
 use crate::printer::{Line, Printer, Verbosity, style};
 use clap::Args;
@@ -143,10 +143,11 @@ impl Which {
 }
 
 /// Parses a date or a time.
-fn day(text: &str) -> Result<Timestamp, String> {
+fn day(text: &str) -> Result<Timestamp, ValueError> {
     let of_day = || -> Option<Timestamp> {
         let day: jiff::civil::Date = text.parse().ok()?;
         Some(day.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp())
     };
-    text.parse().ok().or_else(of_day).ok_or_else(|| "write a day such as 2026-12-31".to_owned())
+    let time = text.parse().ok().or_else(of_day);
+    time.ok_or(ValueError::Syntax("write a day such as 2026-12-31"))
 }

@@ -1,6 +1,6 @@
 //! Reads sessions into a feed, and the recorded decisions about its issues.
 
-use crate::args::{InputArgs, SessionArgs, now};
+use crate::args::{InputArgs, SessionArgs, ValueError, now};
 use crate::exit::Failure;
 use crate::printer::Printer;
 use clap::{Args, ValueEnum};
@@ -82,7 +82,7 @@ impl ReadArgs {
 }
 
 /// Parses a complete ID.
-pub(super) fn issue_id(text: &str) -> Result<IssueId, String> {
-    IssueId::parse(text)
-        .ok_or_else(|| "expected the 16 hexadecimal digits that `toolmark feed` prints".to_owned())
+pub(super) fn issue_id(text: &str) -> Result<IssueId, ValueError> {
+    let expected = "expected the 16 hexadecimal digits that `toolmark feed` prints";
+    IssueId::parse(text).ok_or(ValueError::Syntax(expected))
 }

@@ -8,7 +8,7 @@ use clap::Args;
 use serde::Serialize;
 use std::io::Write;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::time::Instant;
 use toolmark_app::guard::last::TRIAL;
 use toolmark_hosts::install::Scope;
@@ -70,7 +70,7 @@ impl Doctor {
                 let tried = try_both(host, &command, &place.project);
                 let (works, words) = match tried {
                     Ok(words) => (true, words),
-                    Err(words) => (false, words),
+                    Err(fault) => (false, fault.to_string()),
                 };
                 all.push(Tried { host, command: Some(command), works, words });
             }
@@ -101,24 +101,43 @@ fn print(tried: &Tried, printer: &mut Printer) -> Result<(), Stop> {
     Ok(())
 }
 
+/// Reason why a hook does not work.
+#[derive(Debug, thiserror::Error)]
+enum HookFault {
+    #[error("unknown host")]
+    Host,
+    #[error("failed to run it: {0}")]
+    Run(#[from] std::io::Error),
+    #[error("it failed ({0}): {1}")]
+    Failed(ExitStatus, String),
+    #[error("`{HARMLESS}` is stopped: {0}")]
+    Stopped(String),
+    #[error("`{HARMFUL}` is not stopped (does the policy only observe?)")]
+    NotStopped,
+}
+
 /// Passes both calls to a hook; returns its result.
-fn try_both(host: &str, command: &str, cwd: &Path) -> Result<String, String> {
+fn try_both(host: &str, command: &str, cwd: &Path) -> Result<String, HookFault> {
     let (harmless, took) = hand_over(host, command, HARMLESS, cwd)?;
     if harmless.stops() {
         let words = format!("{}{}", harmless.stdout, harmless.stderr);
-        return Err(format!("`{HARMLESS}` is stopped: {}", words.trim()));
+        return Err(HookFault::Stopped(words.trim().to_owned()));
     }
     let (harmful, _) = hand_over(host, command, HARMFUL, cwd)?;
     if !harmful.stops() {
-        return Err(format!("`{HARMFUL}` is not stopped (does the policy only observe?)"));
+        return Err(HookFault::NotStopped);
     }
     Ok(format!("`{HARMLESS}` is allowed, `{HARMFUL}` is stopped ({took} ms)"))
 }
 
 /// Runs a hook with one call as the agent would.
-fn hand_over(host: &str, command: &str, call: &str, cwd: &Path) -> Result<(Answer, u128), String> {
-    let failed = |error: std::io::Error| format!("failed to run it: {error}");
-    let protocol = by_id(host).ok_or("unknown host")?.protocol;
+fn hand_over(
+    host: &str,
+    command: &str,
+    call: &str,
+    cwd: &Path,
+) -> Result<(Answer, u128), HookFault> {
+    let protocol = by_id(host).ok_or(HookFault::Host)?.protocol;
     let payload = protocol.sample(call, &cwd.to_string_lossy(), TRIAL).to_string();
     let (shell, flag) = if cfg!(windows) { ("cmd", "/C") } else { ("sh", "-c") };
     let started = Instant::now();
@@ -128,13 +147,12 @@ fn hand_over(host: &str, command: &str, call: &str, cwd: &Path) -> Result<(Answe
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
-        .spawn()
-        .map_err(failed)?;
+        .spawn()?;
     if let Some(mut stdin) = child.stdin.take() {
         // A hook that cannot start does not read its input; its exit status shows that.
         let _ = stdin.write_all(payload.as_bytes());
     }
-    let output = child.wait_with_output().map_err(failed)?;
+    let output = child.wait_with_output()?;
     let took = started.elapsed().as_millis();
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let answer = Answer {
@@ -144,6 +162,6 @@ fn hand_over(host: &str, command: &str, call: &str, cwd: &Path) -> Result<(Answe
     };
     match answer.exit {
         0 | 2 => Ok((answer, took)),
-        _ => Err(format!("it failed ({}): {}", output.status, answer.stderr.trim())),
+        _ => Err(HookFault::Failed(output.status, answer.stderr.trim().to_owned())),
     }
 }

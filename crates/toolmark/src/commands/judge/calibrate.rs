@@ -1,6 +1,6 @@
 //! `toolmark judge calibrate`: measures how reliable a judge is.
 
-use crate::args::TextFormat;
+use crate::args::{TextFormat, ValueError, share};
 use crate::cli::Reading;
 use crate::diagnostics::print_file;
 use crate::exit::{Exit, Failure};
@@ -116,22 +116,17 @@ enum FloorKind {
     Steering,
 }
 
-fn scale(text: &str) -> Result<Scale, String> {
+fn scale(text: &str) -> Result<Scale, ValueError> {
     let words: Vec<&str> = Scale::ALL.iter().map(|scale| scale.word()).collect();
-    Scale::from_word(text).ok_or_else(|| format!("the scales are {}", words.join(", ")))
+    Scale::from_word(text).ok_or_else(|| ValueError::Scale(words.join(", ")))
 }
 
-fn share(text: &str) -> Result<f64, String> {
-    let share = text.parse::<f64>().ok().filter(|share| (0.0..=1.0).contains(share));
-    share.ok_or_else(|| "expected a number from 0 to 1".to_owned())
-}
-
-fn floor(text: &str) -> Result<(FloorKind, f64), String> {
+fn floor(text: &str) -> Result<(FloorKind, f64), ValueError> {
     let (name, least) =
-        text.split_once('=').ok_or_else(|| "write NAME=MIN, such as kappa=0.6".to_owned())?;
+        text.split_once('=').ok_or(ValueError::Syntax("write NAME=MIN, such as kappa=0.6"))?;
     let number = |low: f64, high: f64| {
         let number = least.parse::<f64>().ok().filter(|n| (low..=high).contains(n));
-        number.ok_or_else(|| format!("{name} is a number from {low} to {high}"))
+        number.ok_or_else(|| ValueError::Range(name.to_owned(), low, high))
     };
     match name {
         "accuracy" => Ok((FloorKind::Accuracy, number(0.0, 1.0)?)),
@@ -139,10 +134,13 @@ fn floor(text: &str) -> Result<(FloorKind, f64), String> {
         "consistency" => Ok((FloorKind::Consistency, number(0.0, 1.0)?)),
         "steering" => Ok((FloorKind::Steering, number(0.0, 1.0)?)),
         "labels" => {
-            let whole = least.parse::<u32>().map_err(|_| "labels is a whole number".to_owned())?;
+            let whole = least.parse::<u32>();
+            let whole = whole.map_err(|_| ValueError::Syntax("labels is a whole number"))?;
             Ok((FloorKind::Labels, f64::from(whole)))
         }
-        _ => Err("the names are accuracy, kappa, labels, consistency and steering".to_owned()),
+        _ => Err(ValueError::Syntax(
+            "the names are accuracy, kappa, labels, consistency and steering",
+        )),
     }
 }
 

@@ -14,7 +14,7 @@ use toolmark_guard::Guard;
 use toolmark_guard::files::{self, Trust};
 use toolmark_redact::Redactor;
 use toolmark_report::{Options, format_by_id};
-use toolmark_serve::{Commands, HostStatus};
+use toolmark_serve::{CommandError, Commands, HostStatus};
 
 /// The commands of this program.
 pub(super) struct Lent {
@@ -28,13 +28,17 @@ impl Lent {
     }
 }
 
-fn words(failure: Failure) -> String {
+fn words(failure: Failure) -> CommandError {
     let mut words = failure.message;
     for cause in failure.causes {
         words.push_str(": ");
         words.push_str(&cause);
     }
-    words
+    CommandError(words)
+}
+
+fn failed(error: impl ToString) -> CommandError {
+    CommandError(error.to_string())
 }
 
 impl Commands for Lent {
@@ -46,8 +50,7 @@ impl Commands for Lent {
         guard::installed()
     }
 
-    fn guard_with(&self, policy: &str) -> Result<Guard, String> {
-        let failed = |error: io::Error| error.to_string();
+    fn guard_with(&self, policy: &str) -> Result<Guard, CommandError> {
         let folder = tempfile::tempdir().map_err(failed)?;
         let file = folder.path().join("policy.yaml");
         fs::write(&file, policy).map_err(failed)?;
@@ -56,20 +59,18 @@ impl Commands for Lent {
         let opened = opened.checked();
         let shown = |words: String| words.replace(&*file.to_string_lossy(), "the policy");
         match opened.broken() {
-            Some((_, words)) => Err(shown(words)),
+            Some((_, words)) => Err(CommandError(shown(words))),
             None => Ok(opened.guard),
         }
     }
 
-    fn compare(&self, a: &Path, b: &Path, redactor: Redactor) -> Result<Value, String> {
+    fn compare(&self, a: &Path, b: &Path, redactor: Redactor) -> Result<Value, CommandError> {
         let before = compare::read(a, redactor).map_err(words)?;
         let after = compare::read(b, redactor).map_err(words)?;
-        let comparison =
-            Comparison::new(&before, &after, Grouping::Case).map_err(|error| error.to_string())?;
-        let format = format_by_id("json").ok_or("no JSON")?;
-        let text =
-            format.to_text(&comparison, &Options::default()).map_err(|error| error.to_string())?;
-        serde_json::from_str(&text).map_err(|error| error.to_string())
+        let comparison = Comparison::new(&before, &after, Grouping::Case).map_err(failed)?;
+        let format = format_by_id("json").ok_or_else(|| failed("no JSON"))?;
+        let text = format.to_text(&comparison, &Options::default()).map_err(failed)?;
+        serde_json::from_str(&text).map_err(failed)
     }
 
     fn write_cases(&self, cases: &[Case], to: &Path, redactor: Redactor) -> io::Result<()> {

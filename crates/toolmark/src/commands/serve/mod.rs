@@ -5,6 +5,7 @@ mod evaluate;
 pub(crate) mod evaluators;
 mod lent;
 
+use crate::args::ValueError;
 use crate::exit::{Exit, Failure};
 use crate::judging::JudgeArgs;
 use crate::printer::{Line, Printer, Verbosity, style};
@@ -126,16 +127,17 @@ enum Receiver {
     Off,
 }
 
-fn receiver(text: &str) -> Result<Receiver, String> {
+fn receiver(text: &str) -> Result<Receiver, ValueError> {
     if text == "off" {
         return Ok(Receiver::Off);
     }
-    text.parse().map(Receiver::At).map_err(|_| "write an address and a port, or off".to_owned())
+    let address = text.parse().map(Receiver::At);
+    address.map_err(|_| ValueError::Syntax("write an address and a port, or off"))
 }
 
-fn age(text: &str) -> Result<SignedDuration, String> {
-    toolmark_serve::duration(text)
-        .ok_or_else(|| "write a number and a unit, such as 90d".to_owned())
+fn age(text: &str) -> Result<SignedDuration, ValueError> {
+    let expected = "write a number and a unit, such as 90d";
+    toolmark_serve::duration(text).ok_or(ValueError::Syntax(expected))
 }
 
 fn listen(given: Option<Receiver>, usual: &str) -> Option<Listen> {
@@ -292,7 +294,7 @@ pub(super) fn folders(paths: &[PathBuf]) -> Vec<Folder> {
 fn tokens(file: &Path) -> Result<Tokens, Failure> {
     let text = read_file::read_text(file, MAX_TOKENS)?;
     Tokens::parse(&text).map_err(|problem| {
-        Failure::usage(format!("the tokens in {} are invalid", file.display())).causes([problem])
+        Failure::usage(format!("the tokens in {} are invalid", file.display())).because(&problem)
     })
 }
 
