@@ -4,7 +4,6 @@
 //! Only printable values have such a form, so that no secret is written to disk.
 
 use crate::call_rows::CallRow;
-use crate::profile::Spent;
 use crate::rules::rule_by_code;
 use toolmark_outcome::{
     Axis, CallRef, Confidence, Evidence, Finding, Name, Printable, Role, SecondOpinion, Severity,
@@ -149,90 +148,68 @@ impl<T: Stored> Stored for Vec<T> {
     }
 }
 
-impl Stored for TracePlace<Printable> {
+/// The status of a call or the code of a rule.
+impl Stored for &'static str {
     fn write(&self, out: &mut Vec<u8>) {
-        self.file.write(out);
-        self.line.write(out);
-        self.column.write(out);
-        self.byte.write(out);
+        write_str(self, out);
     }
 
     fn read(bytes: &mut &[u8]) -> Option<Self> {
-        Some(Self {
-            file: Stored::read(bytes)?,
-            line: Stored::read(bytes)?,
-            column: Stored::read(bytes)?,
-            byte: Stored::read(bytes)?,
-        })
+        let word = read_str(bytes)?;
+        let status = Status::from_word(word).map(Status::word);
+        status.or_else(|| Some(rule_by_code(word)?.code))
     }
 }
 
-impl Stored for CallRef<Printable> {
-    fn write(&self, out: &mut Vec<u8>) {
-        self.index.write(out);
-        self.step.write(out);
-        self.id.write(out);
-        self.tool.write(out);
-        self.args.write(out);
-        write_str(self.status, out);
-        self.place.write(out);
-    }
+/// Implements [`Stored`] by the index of a value.
+macro_rules! indices {
+    ($($type:ty)*) => { $(
+        impl Stored for $type {
+            fn write(&self, out: &mut Vec<u8>) {
+                (*self as usize).write(out);
+            }
 
-    fn read(bytes: &mut &[u8]) -> Option<Self> {
-        Some(Self {
-            index: Stored::read(bytes)?,
-            step: Stored::read(bytes)?,
-            id: Stored::read(bytes)?,
-            tool: Stored::read(bytes)?,
-            args: Stored::read(bytes)?,
-            status: status(bytes)?,
-            place: Stored::read(bytes)?,
-        })
-    }
+            fn read(bytes: &mut &[u8]) -> Option<Self> {
+                Self::ALL.get(usize::read(bytes)?).copied()
+            }
+        }
+    )* };
 }
 
-impl Stored for Evidence<Printable> {
-    fn write(&self, out: &mut Vec<u8>) {
-        (self.role as usize).write(out);
-        self.text.write(out);
-        self.call.write(out);
-        self.place.write(out);
-        self.excerpt.write(out);
-    }
+indices!(Axis Confidence ResultKind Role Severity);
 
-    fn read(bytes: &mut &[u8]) -> Option<Self> {
-        Some(Self {
-            role: one_of(Role::ALL, bytes)?,
-            text: Stored::read(bytes)?,
-            call: Stored::read(bytes)?,
-            place: Stored::read(bytes)?,
-            excerpt: Stored::read(bytes)?,
-        })
-    }
+/// Implements [`Stored`] by these fields.
+macro_rules! fields {
+    ($($type:ty { $($field:ident)* })*) => { $(
+        impl Stored for $type {
+            fn write(&self, out: &mut Vec<u8>) {
+                $(self.$field.write(out);)*
+            }
+
+            fn read(bytes: &mut &[u8]) -> Option<Self> {
+                Some(Self { $($field: Stored::read(bytes)?),* })
+            }
+        }
+    )* };
 }
 
-impl Stored for SecondOpinion<Printable> {
-    fn write(&self, out: &mut Vec<u8>) {
-        self.score.write(out);
-        self.reason.write(out);
-        self.agrees.write(out);
-    }
-
-    fn read(bytes: &mut &[u8]) -> Option<Self> {
-        Some(Self {
-            score: Stored::read(bytes)?,
-            reason: Stored::read(bytes)?,
-            agrees: Stored::read(bytes)?,
-        })
+fields! {
+    TracePlace<Printable> { file line column byte }
+    CallRef<Printable> { index step id tool args status place }
+    Evidence<Printable> { role text call place excerpt }
+    SecondOpinion<Printable> { score reason agrees }
+    CallRow<Printable> {
+        session place number step turn tool status result_kind masked program exit_code started
+        spent codes
     }
 }
 
 impl Stored for Finding<Printable> {
     fn write(&self, out: &mut Vec<u8>) {
-        write_str(self.code, out);
-        (self.axis as usize).write(out);
-        (self.severity as usize).write(out);
-        (self.confidence as usize).write(out);
+        self.code.write(out);
+        self.axis.write(out);
+        self.severity.write(out);
+        self.confidence.write(out);
         self.tool.write(out);
         self.bucket.write(out);
         self.message.write(out);
@@ -250,9 +227,9 @@ impl Stored for Finding<Printable> {
         Some(Self {
             code: rule.code,
             name: rule.name,
-            axis: one_of(Axis::ALL, bytes)?,
-            severity: one_of(Severity::ALL, bytes)?,
-            confidence: one_of(Confidence::ALL, bytes)?,
+            axis: Stored::read(bytes)?,
+            severity: Stored::read(bytes)?,
+            confidence: Stored::read(bytes)?,
             tool: Stored::read(bytes)?,
             bucket: Stored::read(bytes)?,
             message: Stored::read(bytes)?,
@@ -265,57 +242,6 @@ impl Stored for Finding<Printable> {
             judge: Stored::read(bytes)?,
         })
     }
-}
-
-impl Stored for CallRow<Printable> {
-    fn write(&self, out: &mut Vec<u8>) {
-        self.session.write(out);
-        self.place.write(out);
-        self.number.write(out);
-        self.step.write(out);
-        self.turn.write(out);
-        self.tool.write(out);
-        write_str(self.status, out);
-        write_str(self.result_kind.word(), out);
-        self.masked.write(out);
-        self.program.write(out);
-        self.exit_code.write(out);
-        self.started.write(out);
-        self.spent.write(out);
-        self.codes.len().write(out);
-        self.codes.iter().for_each(|code| write_str(code, out));
-    }
-
-    fn read(bytes: &mut &[u8]) -> Option<Self> {
-        Some(Self {
-            session: Stored::read(bytes)?,
-            place: Stored::read(bytes)?,
-            number: Stored::read(bytes)?,
-            step: Stored::read(bytes)?,
-            turn: Stored::read(bytes)?,
-            tool: Stored::read(bytes)?,
-            status: status(bytes)?,
-            result_kind: ResultKind::from_word(read_str(bytes)?)?,
-            masked: Stored::read(bytes)?,
-            program: Stored::read(bytes)?,
-            exit_code: Stored::read(bytes)?,
-            started: Stored::read(bytes)?,
-            spent: Spent::read(bytes)?,
-            codes: (0..usize::read(bytes)?)
-                .map(|_| Some(rule_by_code(read_str(bytes)?)?.code))
-                .collect::<Option<_>>()?,
-        })
-    }
-}
-
-/// Reads the status of a call.
-fn status(bytes: &mut &[u8]) -> Option<&'static str> {
-    Some(Status::from_word(read_str(bytes)?).map_or("unknown", Status::word))
-}
-
-/// Reads a value by its index in `all`.
-fn one_of<T: Copy>(all: &[T], bytes: &mut &[u8]) -> Option<T> {
-    all.get(usize::read(bytes)?).copied()
 }
 
 fn write_str(text: &str, out: &mut Vec<u8>) {
