@@ -32,6 +32,29 @@ pub fn truncate(text: &str, chars: usize) -> String {
     }
 }
 
+/// Appends a text as a literal of Python, with the quotes that Python would choose.
+///
+/// ```
+/// let mut out = String::new();
+/// toolmark_base::text::push_python("it's\n", &mut out);
+/// assert_eq!(out, "\"it's\\n\"");
+/// ```
+pub fn push_python(text: &str, out: &mut String) {
+    let quote = if text.contains('\'') && !text.contains('"') { '"' } else { '\'' };
+    out.push(quote);
+    for c in text.chars() {
+        match c {
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            c if c == quote || c == '\\' => out.extend(['\\', c]),
+            c if c.is_control() => out.push_str(&format!("\\x{:02x}", u32::from(c))),
+            c => out.push(c),
+        }
+    }
+    out.push(quote);
+}
+
 /// The start of a text on one line, white space folded.
 #[must_use]
 pub fn excerpt(text: &str) -> String {

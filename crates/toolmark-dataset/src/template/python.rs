@@ -3,6 +3,7 @@
 use minijinja::value::{Value, ValueKind};
 use minijinja::{Error, Output, State};
 use std::fmt::Write as _;
+use toolmark_base::text::push_python;
 
 /// Maximum nesting depth of lists and maps; deeper values are cut.
 const MAX_DEPTH: usize = 64;
@@ -38,7 +39,7 @@ fn repr(value: &Value, depth: usize, out: &mut String) {
         ValueKind::Undefined => {}
         ValueKind::None => out.push_str("None"),
         ValueKind::Bool => out.push_str(if value.is_true() { "True" } else { "False" }),
-        ValueKind::String => quoted(value.as_str().unwrap_or_default(), out),
+        ValueKind::String => push_python(value.as_str().unwrap_or_default(), out),
         ValueKind::Seq | ValueKind::Iterable => {
             out.push('[');
             for (n, item) in value.try_iter().into_iter().flatten().enumerate() {
@@ -68,27 +69,4 @@ fn repr(value: &Value, depth: usize, out: &mut String) {
             let _ = write!(out, "{value}");
         }
     }
-}
-
-/// Writes a string with the quotes that Python would choose.
-fn quoted(text: &str, out: &mut String) {
-    let quote = if text.contains('\'') && !text.contains('"') { '"' } else { '\'' };
-    out.push(quote);
-    for c in text.chars() {
-        match c {
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            c if c == quote => {
-                out.push('\\');
-                out.push(c);
-            }
-            c if c.is_control() => {
-                let _ = write!(out, "\\x{:02x}", u32::from(c));
-            }
-            c => out.push(c),
-        }
-    }
-    out.push(quote);
 }

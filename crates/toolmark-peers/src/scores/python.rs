@@ -1,6 +1,7 @@
 //! Python's notation, comparison and rounding of values.
 
 use serde_json::{Map, Value};
+use toolmark_base::text::push_python;
 use toolmark_outcome::{Numbers, equal};
 
 /// Whether `a == b` in Python.
@@ -70,23 +71,8 @@ fn float_text(float: f64) -> String {
 }
 
 fn quoted(text: &str) -> String {
-    let quote = if text.contains('\'') && !text.contains('"') { '"' } else { '\'' };
-    let mut out = String::from(quote);
-    for c in text.chars() {
-        match c {
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            c if c == quote => {
-                out.push('\\');
-                out.push(c);
-            }
-            c if c.is_control() => out.push_str(&format!("\\x{:02x}", u32::from(c))),
-            c => out.push(c),
-        }
-    }
-    out.push(quote);
+    let mut out = String::new();
+    push_python(text, &mut out);
     out
 }
 
