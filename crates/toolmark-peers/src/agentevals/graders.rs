@@ -8,43 +8,39 @@
 use crate::scores::calls::{Expected, Made};
 use crate::scores::python::{same, same_option};
 use crate::scores::system::{
-    Answer, Answered, ArgsMatch, Mode, ModeInput, Options, Override, Stop, System,
+    Answer, Answered, ArgsMatch, ModeInput, Options, Override, Stop, System,
 };
 use serde_json::{Map, Value};
 use std::sync::LazyLock;
 use toolmark_outcome::Profile;
+
+/// The modes of both packages: word, alias, own mode and function.
+macro_rules! modes {
+    ($rules:expr) => {
+        &[
+            modes!($rules, "strict", &["exact"], "exact", strict),
+            modes!($rules, "unordered", &[], "unordered", unordered),
+            modes!($rules, "subset", &["within"], "within", subset),
+            modes!($rules, "superset", &["any_order"], "any_order", superset),
+        ]
+    };
+    ($rules:expr, $word:literal, $aliases:expr, $own:literal, $score:ident) => {
+        $crate::scores::system::Mode {
+            word: $word,
+            aliases: $aliases,
+            own: Some($own),
+            score: |asked| $crate::agentevals::graders::$score(asked, $rules),
+        }
+    };
+}
+pub(crate) use modes;
 
 pub(crate) static SYSTEM: System = System {
     profile: Profile::AgentEvals,
     version: "agentevals 0.0.9",
     threshold: 1.0,
     options: &["args_match", "args_match_overrides"],
-    modes: &[
-        Mode {
-            word: "strict",
-            aliases: &["exact"],
-            own: Some("exact"),
-            score: |asked| strict(asked, AGENTEVALS),
-        },
-        Mode {
-            word: "unordered",
-            aliases: &[],
-            own: Some("unordered"),
-            score: |asked| unordered(asked, AGENTEVALS),
-        },
-        Mode {
-            word: "subset",
-            aliases: &["within"],
-            own: Some("within"),
-            score: |asked| subset(asked, AGENTEVALS),
-        },
-        Mode {
-            word: "superset",
-            aliases: &["any_order"],
-            own: Some("any_order"),
-            score: |asked| superset(asked, AGENTEVALS),
-        },
-    ],
+    modes: modes!(AGENTEVALS),
 };
 
 /// Differences between the two packages.
