@@ -9,7 +9,9 @@ use std::env;
 use std::io;
 use std::path::{Path, PathBuf};
 use toolmark_config::Source;
-use toolmark_feed::usage::{GroupBy, Prices, SessionUsage, Spend, UsageTable};
+use toolmark_feed::usage::{
+    FilePrices, GroupBy, ModelPrice, Prices, SessionUsage, Spend, UsageTable,
+};
 use toolmark_redact::Printable;
 
 /// Default path of the price file, below the configuration directory.
@@ -18,17 +20,18 @@ const FILE: &str = "toolmark/prices.yaml";
 /// Maximum number of reasons for missing prices in a note.
 const MAX_REASONS: usize = 5;
 
-/// Reads the prices; `None` if no file is named and the default file does not exist.
+/// Reads the prices: those of the named or the default file, and the list prices in the binary.
 ///
 /// # Errors
 ///
 /// If the file cannot be read or is invalid.
-pub fn open(named: Option<&Path>, events: &mut dyn Events) -> Result<Option<Prices>, Stop> {
-    match (named, default_file()) {
-        (Some(path), _) => read(path, events).map(Some),
-        (None, Some(path)) if path.is_file() => read(&path, events).map(Some),
-        _ => Ok(None),
-    }
+pub fn open(named: Option<&Path>, events: &mut dyn Events) -> Result<Prices, Stop> {
+    let file = match (named, default_file()) {
+        (Some(path), _) => Some(read(path, events)?),
+        (None, Some(path)) if path.is_file() => Some(read(&path, events)?),
+        _ => None,
+    };
+    Ok(Prices::new(file))
 }
 
 /// Path of the default price file.
@@ -38,9 +41,9 @@ pub fn default_file() -> Option<PathBuf> {
     settings.or_else(|| Some(env::home_dir()?.join(".config"))).map(|folder| folder.join(FILE))
 }
 
-fn read(path: &Path, events: &mut dyn Events) -> Result<Prices, Stop> {
+fn read(path: &Path, events: &mut dyn Events) -> Result<FilePrices, Stop> {
     let source = Source::open_named(path)?;
-    let (prices, problems) = Prices::read(&source);
+    let (prices, problems) = FilePrices::read(&source);
     events.problems(&source, &problems)?;
     let errors = problems.iter().filter(|problem| problem.is_error()).count() as u64;
     prices.ok_or_else(|| {
@@ -60,18 +63,28 @@ pub struct UnpricedModel {
     pub tokens: u64,
 }
 
-/// Returns the models of the sessions that have no price, by tokens in descending order, and whether
-/// something could not be read.
+/// The models of the sessions.
+#[derive(Debug, Default)]
+pub struct SessionModels {
+    /// Models with a list price, by name.
+    pub listed: Vec<(Printable, ModelPrice)>,
+    /// Models without a price, by tokens in descending order.
+    pub unpriced: Vec<UnpricedModel>,
+    /// Whether something could not be read.
+    pub is_unread: bool,
+}
+
+/// Returns the models of the sessions, and which of them have no price.
 ///
 /// # Errors
 ///
 /// If an event could not be taken.
-pub fn unpriced_models(
+pub fn models_of_sessions(
     selected: &Selected,
     reader: Reader,
-    prices: Option<&Prices>,
+    prices: &Prices,
     events: &mut dyn Events,
-) -> Result<(Vec<UnpricedModel>, bool), Stop> {
+) -> Result<SessionModels, Stop> {
     let reader = reader.within(selected.project.clone());
     let work = |runs: &mut Runs<'_>| {
         let sessions: Vec<SessionUsage> = runs.map(|run| SessionUsage::of(&run)).collect();
@@ -83,38 +96,50 @@ pub fn unpriced_models(
         Ok(Next::More)
     })?;
     let (groups, _) = table.finish();
+    let mut models = SessionModels { is_unread: walked.unread, ..SessionModels::default() };
     let mut found: BTreeMap<Option<Printable>, (Vec<&'static str>, u64)> = BTreeMap::new();
-    for group in groups.into_iter().map(|group| group.redact(events.redactor())) {
-        let tokens = group.tokens.map_or(0, |tokens| tokens.total);
-        if prices.is_none() && tokens > 0 {
-            found.entry(group.name.clone()).or_default().1 += tokens;
-        }
+    for group in groups {
+        let name = group.name.as_ref().map(|name| name.raw().to_owned());
+        let group = group.redact(events.redactor());
+        let listed =
+            name.filter(|name| prices.file.as_ref().is_none_or(|own| own.of(name).is_none()));
+        let price = listed.and_then(|name| prices.public.of(&name));
+        models.listed.extend(group.name.clone().zip(price.copied()));
         for (why, tokens) in group.spend.unpriced() {
             let (kinds, sum) = found.entry(group.name.clone()).or_default();
             kinds.extend(why.kind);
             *sum += tokens;
         }
     }
-    let mut unpriced: Vec<UnpricedModel> = found
+    models.unpriced = found
         .into_iter()
         .map(|(model, (kinds, tokens))| UnpricedModel { model, kinds, tokens })
         .collect();
-    unpriced.sort_by_key(|one| std::cmp::Reverse(one.tokens));
-    Ok((unpriced, walked.unread))
+    models.unpriced.sort_by_key(|one| std::cmp::Reverse(one.tokens));
+    models.listed.sort_by(|(one, _), (other, _)| one.cmp(other));
+    Ok(models)
 }
 
-/// Reports which tokens have no cost, and why.
-pub fn note_unpriced(
-    spend: &Spend,
-    prices: Option<&Prices>,
-    events: &mut dyn Events,
-) -> io::Result<()> {
-    let Some(prices) = prices.filter(|_| events.verbosity() > Verbosity::Quiet) else {
-        return Ok(());
-    };
-    let words = format!("note: costs at the prices of {} in {}", prices.date, prices.file);
-    events.note(Tone::Note, events.redactor().apply(words))?;
+/// Describes where prices are from.
+#[must_use]
+pub fn describe(prices: &Prices) -> String {
+    let list = format!("list prices of {}", prices.public.date);
+    match &prices.file {
+        None => list,
+        Some(file) => format!("prices of {} in {}; other models at {list}", file.date, file.file),
+    }
+}
+
+/// Reports where prices are from, which tokens have no cost, and why.
+pub fn note_unpriced(spend: &Spend, prices: &Prices, events: &mut dyn Events) -> io::Result<()> {
     let unpriced = spend.unpriced();
+    if events.verbosity() <= Verbosity::Quiet {
+        return Ok(());
+    }
+    if spend.known_usd().is_some() {
+        let words = format!("note: costs at {}", describe(prices));
+        events.note(Tone::Note, events.redactor().apply(words))?;
+    }
     if unpriced.is_empty() {
         return Ok(());
     }

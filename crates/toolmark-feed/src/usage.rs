@@ -3,9 +3,11 @@
 mod groups;
 mod parts;
 mod prices;
+mod public;
 mod spend;
 
 pub use groups::{GroupBy, UsageGroup, UsageTable};
 pub use parts::{SessionUsage, UsagePart, call_milliseconds, session_duration};
-pub use prices::{ModelPrice, NoPrice, Prices};
+pub use prices::{FilePrices, ModelPrice, NoPrice, Prices, Rates};
+pub use public::PublicPrices;
 pub use spend::{RecordedCost, Spend, Usd};

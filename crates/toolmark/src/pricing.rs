@@ -10,14 +10,15 @@ use toolmark_feed::usage::Prices;
 /// Options for prices.
 #[derive(Debug, Args)]
 pub(crate) struct PriceArgs {
-    /// File of prices per model [default: ~/.config/toolmark/prices.yaml]
+    /// File of prices per model, which take precedence over list prices [default:
+    /// ~/.config/toolmark/prices.yaml]
     #[arg(long, value_name = "FILE")]
     pub(crate) prices: Option<PathBuf>,
 }
 
 impl PriceArgs {
-    /// Reads the prices; `None` if no file is named and the default file does not exist.
-    pub(crate) fn open(&self, printer: &mut Printer) -> Result<Option<Prices>, Stop> {
+    /// Reads the prices.
+    pub(crate) fn open(&self, printer: &mut Printer) -> Result<Prices, Stop> {
         prices::open(self.prices.as_deref(), printer)
     }
 }

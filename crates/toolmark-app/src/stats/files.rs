@@ -64,10 +64,10 @@ struct Besides {
 }
 
 impl Besides {
-    fn add(&mut self, run: &Trajectory, prices: Option<&Prices>) {
+    fn add(&mut self, run: &Trajectory, prices: &Prices) {
         let usage = SessionUsage::of(run);
-        self.projects.extend(usage.project.as_deref().map(str::to_owned));
-        self.models.extend(usage.model.as_deref().map(str::to_owned));
+        self.projects.extend(usage.owner.project.as_deref().map(str::to_owned));
+        self.models.extend(usage.owner.model.as_deref().map(str::to_owned));
         let mut last = None;
         for part in &usage.parts {
             // One response after the other is of the same model.
@@ -76,7 +76,7 @@ impl Besides {
                 self.models.extend(model.map(str::to_owned));
                 last = model;
             }
-            if let Some((prices, tokens)) = prices.zip(part.usage.as_ref()) {
+            if let Some(tokens) = part.usage.as_ref() {
                 self.spend.add(prices.cost(part.model.as_deref(), tokens), tokens.total());
             }
         }
@@ -91,12 +91,7 @@ impl Besides {
 }
 
 /// Counts a file. With `joins`, also counts sub-agents in files beside it.
-pub fn count(
-    runs: &mut Runs<'_>,
-    joins: bool,
-    prices: Option<&Prices>,
-    redactor: Redactor,
-) -> Option<Row> {
+pub fn count(runs: &mut Runs<'_>, joins: bool, prices: &Prices, redactor: Redactor) -> Option<Row> {
     let (mut summary, mut besides) = (Summary::default(), Besides::default());
     while let Some(run) = if joins { runs.next() } else { runs.next_bare() } {
         summary.add(&run);

@@ -294,6 +294,7 @@ fn bucket_names(sessions: &[TrendSession], by: TrendBy) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::usage::Prices;
     use toolmark_check::Checker;
     use toolmark_session::notation;
 
@@ -309,7 +310,7 @@ mod tests {
         run.started = format!("2026-03-{day:02}T10:00:00Z").parse().ok();
         run.agent.name = Some("agent".into());
         run.agent.version = Some(version.into());
-        TrendSession::of(&run, Some(&Checker::default()), None)
+        TrendSession::of(&run, Some(&Checker::default()), &Prices::new(None))
     }
 
     fn options(by: TrendBy) -> TrendOptions {

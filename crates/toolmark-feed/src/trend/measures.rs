@@ -17,7 +17,7 @@ pub const MEASURES: &[(&str, &str)] = &[
     ("recovery", "share of failures that were recovered from"),
     ("latency", "p50, p95 and p99 of how long the calls of a tool take"),
     ("tokens", "tokens of a session (median)"),
-    ("cost", "cost of a session by the file of prices (median)"),
+    ("cost", "cost of a session by list prices or the price file (median)"),
     ("recorded-cost", "cost of a session as its trace records it (median)"),
 ];
 

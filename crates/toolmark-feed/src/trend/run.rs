@@ -135,10 +135,12 @@ impl<T> Series<T> {
 /// Prices used for the costs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PricesUsed<T = Untrusted> {
-    /// Path of the file.
-    pub file: T,
-    /// Date of the prices.
-    pub date: String,
+    /// Path of the price file, if there is one.
+    pub file: Option<T>,
+    /// Date of the prices of the file.
+    pub date: Option<String>,
+    /// Date of the list prices, which models have that the file does not name.
+    pub list_date: String,
 }
 
 /// Measures over time, with their changes.
@@ -211,9 +213,11 @@ impl TrendRun {
             left_out: self.left_out,
             level: self.level,
             permutations: self.permutations,
-            prices: self
-                .prices
-                .map(|prices| PricesUsed { file: redactor.apply(prices.file), date: prices.date }),
+            prices: self.prices.map(|prices| PricesUsed {
+                file: prices.file.map(|file| redactor.apply(file)),
+                date: prices.date,
+                list_date: prices.list_date,
+            }),
             buckets: self.buckets.into_iter().map(bucket).collect(),
             series: self.series.into_iter().map(series).collect(),
             notes: redactor.apply_all(self.notes),

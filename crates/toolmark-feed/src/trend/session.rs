@@ -44,7 +44,7 @@ pub struct TrendSession {
 impl TrendSession {
     /// Measures a run and its sub-agents. Without a checker, faults and the scorecard are unknown.
     #[must_use]
-    pub fn of(run: &Trajectory, checker: Option<&Checker>, prices: Option<&Prices>) -> Self {
+    pub fn of(run: &Trajectory, checker: Option<&Checker>, prices: &Prices) -> Self {
         let shared = |text: Option<&Text>| text.map(|text| Arc::<str>::from(text.get().as_ref()));
         let version = run.agent.version.as_ref().map(|version| {
             let name = run.agent.name.as_ref().map(|name| name.get().into_owned());
@@ -73,9 +73,7 @@ impl TrendSession {
             let Some(tokens) = &part.usage else { continue };
             let total = tokens.total();
             session.tokens = Some(session.tokens.unwrap_or(0).saturating_add(total));
-            if let Some(prices) = prices {
-                session.spend.add(prices.cost(part.model.as_deref(), tokens), total);
-            }
+            session.spend.add(prices.cost(part.model.as_deref(), tokens), total);
         }
         if let Some(checker) = checker.filter(|_| session.calls.is_some()) {
             session.add_rules(run, checker);

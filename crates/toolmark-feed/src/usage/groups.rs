@@ -1,6 +1,6 @@
 //! The usage of many sessions in groups: by day, month, project, model or tool.
 
-use super::parts::{CallUsage, SessionUsage, UsagePart};
+use super::parts::{CallUsage, Owner, SessionUsage, UsagePart};
 use super::prices::{NoPrice, Prices};
 use super::spend::{RecordedCost, Spend, Usd};
 use jiff::Timestamp;
@@ -10,6 +10,7 @@ use serde::ser::SerializeStruct;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use toolmark_base::{SortedMap, SortedSet, word_enum};
+use toolmark_check::week_of;
 use toolmark_outcome::{Printable, Redactor, Untrusted};
 use toolmark_trace::{Normalised, Usage};
 
@@ -18,10 +19,16 @@ word_enum! {
     pub enum GroupBy {
         /// Day, in UTC.
         Day = "day",
+        /// ISO week, in UTC.
+        Week = "week",
         /// Month, in UTC.
         Month = "month",
+        /// Session.
+        Session = "session",
         /// Working directory of sessions.
         Project = "project",
+        /// Program that ran the model, such as Claude Code.
+        Agent = "agent",
         /// Model.
         Model = "model",
         /// Tool.
@@ -185,8 +192,7 @@ impl UsageGroup {
 #[derive(Debug, Clone, Default)]
 struct Known {
     started: Option<Timestamp>,
-    project: Option<Arc<str>>,
-    model: Option<Arc<str>>,
+    owner: Owner,
     milliseconds: Option<u64>,
     turns: Option<u64>,
     recorded: RecordedCost,
@@ -223,9 +229,9 @@ impl UsageTable {
     }
 
     /// Adds a session, at these prices. A repeated response counts once.
-    pub fn add(&mut self, usage: SessionUsage, prices: Option<&Prices>) {
+    pub fn add(&mut self, usage: SessionUsage, prices: &Prices) {
         let next = self.known.len();
-        let session = *self.sessions.entry(usage.session.clone()).or_insert(next);
+        let session = *self.sessions.entry(usage.owner.session.clone()).or_insert(next);
         if session == next {
             self.known.push(Known::default());
         }
@@ -234,15 +240,14 @@ impl UsageTable {
                 self.repeated += 1;
                 continue;
             }
-            let cost = prices
-                .zip(part.usage.as_ref())
-                .map(|(prices, usage)| prices.cost(part.model.as_deref(), usage));
+            let usage_of_part = part.usage.as_ref();
+            let cost = usage_of_part.map(|usage| prices.cost(part.model.as_deref(), usage));
             self.total.add_part(part, cost.as_ref());
             match self.by {
                 GroupBy::Tool => self.add_tools(session, part, cost.as_ref()),
                 by => {
                     let time = part.time.or(usage.started);
-                    let name = name(by, time, usage.project.as_ref(), part.model.as_ref());
+                    let name = usage.owner.name(by, time, part.model.as_ref());
                     let (group, sessions) = self.groups.entry(name).or_default();
                     group.add_part(part, cost.as_ref());
                     sessions.insert(session);
@@ -277,8 +282,7 @@ impl UsageTable {
         for (at, known) in self.known.iter().enumerate() {
             known.add_to(&mut self.total);
             if self.by != GroupBy::Tool {
-                let (project, model) = (known.project.as_ref(), known.model.as_ref());
-                let name = name(self.by, known.started, project, model);
+                let name = known.owner.name(self.by, known.started, None);
                 let (group, sessions) = self.groups.entry(name).or_default();
                 known.add_to(group);
                 sessions.insert(at);
@@ -294,7 +298,7 @@ impl UsageTable {
                 ..group
             })
             .collect();
-        if !matches!(self.by, GroupBy::Day | GroupBy::Month) {
+        if !matches!(self.by, GroupBy::Day | GroupBy::Week | GroupBy::Month) {
             let size = |group: &UsageGroup| (group.tokens.map(|tokens| tokens.total), group.calls);
             groups.sort_by_key(|group| std::cmp::Reverse(size(group)));
         }
@@ -306,8 +310,7 @@ impl Known {
     /// Merges the properties of a session that is in several files, recorded at different times.
     fn merge(&mut self, usage: SessionUsage) {
         self.started = self.started.into_iter().chain(usage.started).min();
-        self.project = self.project.take().or(usage.project);
-        self.model = self.model.take().or(usage.model);
+        self.owner.complete(usage.owner);
         self.milliseconds = self.milliseconds.max(usage.milliseconds);
         self.turns = self.turns.max(usage.turns);
         if usage.recorded.usd() > self.recorded.usd() {
@@ -322,27 +325,38 @@ impl Known {
     }
 }
 
-fn name(
-    by: GroupBy,
-    time: Option<Timestamp>,
-    project: Option<&Arc<str>>,
-    model: Option<&Arc<str>>,
-) -> Name {
-    let day = |format: &str| {
-        let day = time?.to_zoned(TimeZone::UTC).strftime(format).to_string();
-        Some(day.into())
-    };
-    match by {
-        GroupBy::Day => day("%Y-%m-%d"),
-        GroupBy::Month => day("%Y-%m"),
-        GroupBy::Project => project.cloned(),
-        GroupBy::Model | GroupBy::Tool => model.cloned(),
+impl Owner {
+    /// Returns the group of a response, at a time and of a model; without a model, that of the
+    /// session.
+    fn name(&self, by: GroupBy, time: Option<Timestamp>, model: Option<&Arc<str>>) -> Name {
+        let day = |format: &str| {
+            let day = time?.to_zoned(TimeZone::UTC).strftime(format).to_string();
+            Some(day.into())
+        };
+        match by {
+            GroupBy::Day => day("%Y-%m-%d"),
+            GroupBy::Week => time.map(|time| week_of(time).into()),
+            GroupBy::Month => day("%Y-%m"),
+            GroupBy::Session => Some(self.session.clone()),
+            GroupBy::Project => self.project.clone(),
+            GroupBy::Agent => self.agent.clone(),
+            GroupBy::Model | GroupBy::Tool => model.or(self.model.as_ref()).cloned(),
+        }
+    }
+
+    /// Adds what another file of the session records.
+    fn complete(&mut self, other: Self) {
+        self.session = other.session;
+        self.project = self.project.take().or(other.project);
+        self.model = self.model.take().or(other.model);
+        self.agent = self.agent.take().or(other.agent);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::usage::FilePrices;
     use toolmark_config::Source;
     use toolmark_trace::{Convention, Tokens};
 
@@ -367,10 +381,13 @@ mod tests {
 
     fn session(id: &str, parts: Vec<UsagePart>) -> SessionUsage {
         SessionUsage {
-            session: id.into(),
-            project: Some("/w".into()),
+            owner: Owner {
+                session: id.into(),
+                project: Some("/w".into()),
+                agent: Some("codex".into()),
+                model: parts.first().and_then(|part| part.model.clone()),
+            },
             started: parts.first().and_then(|part| part.time),
-            model: parts.first().and_then(|part| part.model.clone()),
             milliseconds: Some(1000),
             turns: Some(1),
             recorded: RecordedCost::default(),
@@ -380,9 +397,9 @@ mod tests {
 
     fn table(by: GroupBy, sessions: Vec<SessionUsage>) -> (Vec<UsageGroup>, UsageGroup) {
         let file = "date: 2026-01-01\nmodels: {a: {input: 1}}\n";
-        let prices = Prices::read(&Source::new("p", file)).0.unwrap();
+        let prices = Prices::new(FilePrices::read(&Source::new("p", file)).0);
         let mut table = UsageTable::new(by);
-        sessions.into_iter().for_each(|one| table.add(one, Some(&prices)));
+        sessions.into_iter().for_each(|one| table.add(one, &prices));
         table.finish()
     }
 
@@ -411,6 +428,17 @@ mod tests {
         assert_eq!((days[0].cost(), days[1].cost(), total.cost()), (Some(Usd(1.0)), None, None));
         assert_eq!(total.spend.known_usd(), Some(Usd(3.0)));
         assert_eq!((total.sessions, total.turns, total.milliseconds), (2, Some(2), Some(2000)));
+        for (by, names) in [
+            (GroupBy::Agent, vec!["codex"]),
+            (GroupBy::Session, vec!["one", "two"]),
+            (GroupBy::Project, vec!["/w"]),
+        ] {
+            let (groups, _) = table(by, two());
+            let mut found: Vec<&str> =
+                groups.iter().map(|one| one.name.as_ref().unwrap().raw()).collect();
+            found.sort_unstable();
+            assert_eq!(found, names, "{by:?}");
+        }
         let (models, _) = table(GroupBy::Model, two());
         let names: Vec<&str> = models.iter().map(|one| one.name.as_ref().unwrap().raw()).collect();
         assert_eq!(names, ["a", "b"]);

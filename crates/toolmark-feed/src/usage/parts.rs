@@ -35,17 +35,26 @@ pub struct UsagePart {
     pub calls: Vec<CallUsage>,
 }
 
+/// Properties of a session by which its usage is grouped.
+#[derive(Debug, Clone, Default)]
+pub struct Owner {
+    /// Session ID, that of the parent session, or the file.
+    pub session: Arc<str>,
+    /// Working directory.
+    pub project: Option<Arc<str>>,
+    /// Program that ran the model.
+    pub agent: Option<Arc<str>>,
+    /// First model.
+    pub model: Option<Arc<str>>,
+}
+
 /// Usage of a session, including its sub-agents.
 #[derive(Debug, Clone)]
 pub struct SessionUsage {
-    /// Session ID, that of the parent session, or the file.
-    pub session: Arc<str>,
-    /// Working directory of the session.
-    pub project: Option<Arc<str>>,
+    /// Properties by which the session is grouped.
+    pub owner: Owner,
     /// Start time.
     pub started: Option<Timestamp>,
-    /// First model.
-    pub model: Option<Arc<str>>,
     /// Duration from the first record to the last.
     pub milliseconds: Option<u64>,
     /// Number of messages of the user.
@@ -106,10 +115,13 @@ impl SessionUsage {
         // A sub-agent's turns and time are those of the session it works for.
         let is_own = parent.is_none();
         Self {
-            session: of_parent.or(own).unwrap_or_else(|| run.file.clone()),
-            project: shared(run.cwd.as_ref()),
+            owner: Owner {
+                session: of_parent.or(own).unwrap_or_else(|| run.file.clone()),
+                project: shared(run.cwd.as_ref()),
+                agent: shared(run.agent.name.as_ref()).or_else(|| Some(run.format.into())),
+                model: shared(run.agent.model.as_ref()),
+            },
             started: run.started,
-            model: shared(run.agent.model.as_ref()),
             milliseconds: session_duration(run).filter(|_| is_own),
             turns: (is_own && !run.fidelity.lacks(Fact::UserTurns))
                 .then_some(u64::from(run.user_turns)),
@@ -205,6 +217,7 @@ fn left(whole: &Usage, parts: &[UsagePart]) -> Option<Option<Usage>> {
         output: all.output.checked_sub(sum.output)?,
         cache_read: all.cache_read.checked_sub(sum.cache_read)?,
         cache_write: all.cache_write.checked_sub(sum.cache_write)?,
+        cache_write_1h: all.cache_write_1h.saturating_sub(sum.cache_write_1h),
         reasoning: all.reasoning.checked_sub(sum.reasoning)?,
     };
     let more = whole.total().checked_sub(total)?;

@@ -1,9 +1,11 @@
-//! Costs of tokens from a price file with a date. Usage without a price has no cost; costs are
-//! never guessed.
+//! Costs of tokens: the list prices in the binary, and those of a price file, which take precedence.
+//! Usage without a price has no cost; costs are never guessed.
 
+use super::public::PublicPrices;
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::mem;
 use toolmark_base::SortedMap;
 use toolmark_config::{Node, Problem, Source, Span, Spanned, parse, quoted, read};
 use toolmark_pattern::{has_wildcards, is_wildcard_match};
@@ -34,12 +36,14 @@ struct WrittenPrice {
     cache_read: Option<Spanned<f64>>,
     #[serde(default)]
     cache_write: Option<Spanned<f64>>,
+    #[serde(default)]
+    cache_write_1h: Option<Spanned<f64>>,
 }
 
-/// Prices of the tokens of a model, in billionths of a US dollar per million tokens. `None` means
-/// that the file has no price.
+/// Prices of the kinds of tokens, in billionths of a US dollar per million tokens. `None` means that
+/// there is no price.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct ModelPrice {
+pub struct Rates {
     /// Price of input that is neither read from nor written to a cache.
     pub input: Option<u64>,
     /// Price of output, including reasoning.
@@ -48,6 +52,17 @@ pub struct ModelPrice {
     pub cache_read: Option<u64>,
     /// Price of input written to a cache.
     pub cache_write: Option<u64>,
+    /// Price of input written to a cache for an hour; without one, that of `cache_write`.
+    pub cache_write_1h: Option<u64>,
+}
+
+/// Prices of the tokens of a model.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ModelPrice {
+    /// Prices of most requests.
+    pub rates: Rates,
+    /// Number of input tokens from which a request has other prices, and these prices.
+    pub long: Option<(u64, Rates)>,
 }
 
 /// Reason why tokens have no cost.
@@ -69,9 +84,9 @@ impl fmt::Display for NoPrice {
     }
 }
 
-/// The prices of one file.
+/// The prices of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Prices {
+pub struct FilePrices {
     /// Path of the file.
     pub file: String,
     /// Date of the prices.
@@ -81,10 +96,20 @@ pub struct Prices {
     models: Vec<(String, ModelPrice)>,
 }
 
+/// Prices of models: those of a file, if any, and the list prices of the providers for all other
+/// models.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Prices {
+    /// Prices of a file.
+    pub file: Option<FilePrices>,
+    /// List prices of the providers.
+    pub public: PublicPrices,
+}
+
 /// Maximum price of a million tokens, in dollars; a higher one is a typing error.
 const MAX_PRICE: f64 = 1e6;
 
-impl Prices {
+impl FilePrices {
     /// Reads a price file, and reports all errors in it.
     pub fn read(source: &Source) -> (Option<Self>, Vec<Problem>) {
         let parsed = parse(source);
@@ -137,23 +162,54 @@ impl Prices {
         };
         named.or_else(matched).map(|(_, price)| price)
     }
+}
 
-    /// Returns the cost of a usage, in 10⁻¹⁵ US dollars. Zero usage costs nothing for any model.
+impl Prices {
+    /// Creates the prices of a file, with the list prices for models that it does not name.
+    #[must_use]
+    pub fn new(file: Option<FilePrices>) -> Self {
+        Self { file, public: PublicPrices::new() }
+    }
+
+    /// Returns the price of a model: that of the file, else the list price.
+    #[must_use]
+    pub fn of(&self, model: &str) -> Option<&ModelPrice> {
+        let of_file = self.file.as_ref().and_then(|file| file.of(model));
+        of_file.or_else(|| self.public.of(model))
+    }
+
+    /// Returns the cost of one response, in 10⁻¹⁵ US dollars. Zero usage costs nothing for any model.
     pub fn cost(&self, model: Option<&str>, usage: &Usage) -> Result<u128, NoPrice> {
         let tokens = usage.normalised();
-        let kinds = [tokens.uncached_input, tokens.output, tokens.cache_read, tokens.cache_write];
-        if kinds.iter().all(|count| *count == 0) && usage.total() == 0 {
+        // Some sources record a part of what was written without the whole.
+        let hour = usage.recorded.cache_write_1h.min(tokens.cache_write);
+        let counts = [
+            tokens.uncached_input,
+            tokens.output,
+            tokens.cache_read,
+            tokens.cache_write - hour,
+            hour,
+        ];
+        if counts.iter().all(|count| *count == 0) && usage.total() == 0 {
             return Ok(0);
         }
         let none = |kind| NoPrice { model: model.map(str::to_owned), kind };
         let price = model.and_then(|model| self.of(model)).ok_or_else(|| none(None))?;
-        if kinds.iter().all(|count| *count == 0) {
+        if counts.iter().all(|count| *count == 0) {
             // Input and output have different prices; a total alone has none.
             return Err(none(Some("tokens of unknown kind")));
         }
-        let prices = [price.input, price.output, price.cache_read, price.cache_write];
+        let context = tokens.uncached_input.saturating_add(tokens.cache_read);
+        let rates = price.rates(context.saturating_add(tokens.cache_write));
+        let prices = [
+            rates.input,
+            rates.output,
+            rates.cache_read,
+            rates.cache_write,
+            rates.cache_write_1h.or(rates.cache_write),
+        ];
         let mut sum = 0_u128;
-        for ((count, price), name) in kinds.into_iter().zip(prices).zip(KINDS) {
+        for ((count, price), name) in counts.into_iter().zip(prices).zip(KINDS) {
             match price {
                 _ if count == 0 => {}
                 Some(price) => sum = sum.saturating_add(u128::from(count) * u128::from(price)),
@@ -174,8 +230,27 @@ impl Prices {
     }
 }
 
+impl ModelPrice {
+    /// Returns the prices of a request with a number of input tokens.
+    fn rates(&self, input: u64) -> Rates {
+        let long = self.long.filter(|(from, _)| input > *from);
+        let Some((_, mut rates)) = long else { return self.rates };
+        let usual = self.rates;
+        for (rate, usual) in [
+            (&mut rates.input, usual.input),
+            (&mut rates.output, usual.output),
+            (&mut rates.cache_read, usual.cache_read),
+            (&mut rates.cache_write, usual.cache_write),
+            (&mut rates.cache_write_1h, usual.cache_write_1h),
+        ] {
+            *rate = mem::take(rate).or(usual);
+        }
+        rates
+    }
+}
+
 /// Kinds of tokens, as named in the file.
-const KINDS: [&str; 4] = ["input", "output", "cache_read", "cache_write"];
+const KINDS: [&str; 5] = ["input", "output", "cache_read", "cache_write", "cache_write_1h"];
 
 impl WrittenPrice {
     fn checked(self, problems: &mut Vec<Problem>) -> ModelPrice {
@@ -187,12 +262,14 @@ impl WrittenPrice {
             }
             Some((value * 1e9).round() as u64)
         };
-        ModelPrice {
+        let rates = Rates {
             input: price(self.input),
             output: price(self.output),
             cache_read: price(self.cache_read),
             cache_write: price(self.cache_write),
-        }
+            cache_write_1h: price(self.cache_write_1h),
+        };
+        ModelPrice { rates, long: None }
     }
 }
 
@@ -215,20 +292,21 @@ models:
 ";
 
     fn prices() -> Prices {
-        let (prices, problems) = Prices::read(&Source::new("prices.yaml", FILE));
+        let (prices, problems) = FilePrices::read(&Source::new("prices.yaml", FILE));
         assert!(problems.is_empty(), "{problems:?}");
-        prices.unwrap()
+        Prices::new(prices)
     }
 
     fn usage(input: u64, output: u64, cache_read: u64, cache_write: u64) -> Usage {
-        let tokens = Tokens { input, output, cache_read, cache_write, reasoning: 0 };
+        let tokens =
+            Tokens { input, output, cache_read, cache_write, cache_write_1h: 0, reasoning: 0 };
         Usage::new(tokens, Convention::ANTHROPIC)
     }
 
     #[test]
     fn each_kind_of_tokens_has_its_price() {
         let prices = prices();
-        assert_eq!(prices.date.to_string(), "2026-11-01");
+        assert_eq!(prices.file.as_ref().unwrap().date.to_string(), "2026-11-01");
         let cost = |model, usage: Usage| prices.cost(Some(model), &usage);
         let usd = |usd: f64| Ok((usd * 1e15) as u128);
         assert_eq!(cost("swan-2", usage(1_000_000, 0, 0, 0)), usd(2.0));
@@ -256,6 +334,50 @@ models:
     }
 
     #[test]
+    fn a_model_that_the_file_does_not_name_has_its_list_price() {
+        let prices = prices();
+        let list = prices.public.of("claude-opus-4-6").unwrap();
+        assert_eq!(prices.of("claude-opus-4-6"), Some(list));
+        let file = "date: 2026-11-01\nmodels: {claude-opus-4-6: {input: 1}}\n";
+        let ours = Prices::new(FilePrices::read(&Source::new("p", file)).0);
+        assert_eq!(ours.of("claude-opus-4-6").unwrap().rates.input, Some(1_000_000_000));
+    }
+
+    #[test]
+    fn an_hour_in_the_cache_and_a_long_context_have_prices_of_their_own() {
+        let rates = |input, output| Rates {
+            input: Some(input),
+            output: Some(output),
+            cache_write: Some(5 * input / 4),
+            cache_write_1h: Some(2 * input),
+            ..Rates::default()
+        };
+        let price =
+            ModelPrice { rates: rates(1_000, 4_000), long: Some((200, rates(2_000, 6_000))) };
+        let file = FilePrices {
+            file: String::new(),
+            date: Date::constant(2026, 11, 1),
+            source: None,
+            models: vec![("m".to_owned(), price)],
+        };
+        let prices = Prices::new(Some(file));
+        let tokens = |input, hour| Tokens {
+            input,
+            output: 10,
+            cache_write: 40,
+            cache_write_1h: hour,
+            ..Tokens::default()
+        };
+        let cost = |input, hour| {
+            prices.cost(Some("m"), &Usage::new(tokens(input, hour), Convention::ANTHROPIC))
+        };
+        assert_eq!(cost(100, 0), Ok(100 * 1_000 + 10 * 4_000 + 40 * 1_250));
+        assert_eq!(cost(100, 30), Ok(100 * 1_000 + 10 * 4_000 + 10 * 1_250 + 30 * 2_000));
+        // More than 200 tokens of input, of which 40 are written to the cache.
+        assert_eq!(cost(161, 0), Ok(161 * 2_000 + 10 * 6_000 + 40 * 2_500));
+    }
+
+    #[test]
     fn mistakes_are_found_together() {
         for (text, want) in [
             ("models: {}\n", "missing key \"date\""),
@@ -265,7 +387,7 @@ models:
             ("date: 2026-01-01\nmodels: 3\n", "expected models with prices"),
             ("", "expected a map"),
         ] {
-            let (prices, problems) = Prices::read(&Source::new("p.yaml", text));
+            let (prices, problems) = FilePrices::read(&Source::new("p.yaml", text));
             assert!(prices.is_none(), "{text}");
             let all: Vec<&str> = problems.iter().map(|one| one.message.as_str()).collect();
             assert!(all.iter().any(|one| one.contains(want)), "{text}: {all:?}");

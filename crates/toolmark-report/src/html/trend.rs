@@ -18,7 +18,13 @@ pub(super) fn part(run: &TrendRun) -> Part {
             h1 { "toolmark trend" }
             p { (sessions.to_string()) " in " (buckets.to_string()) }
             @if let Some(prices) = &run.prices {
-                p { "costs at the prices of " (prices.date) " in " (safe(&prices.file)) }
+                @match (&prices.file, &prices.date) {
+                    (Some(file), Some(date)) => p {
+                        "costs at the prices of " (date) " in " (safe(file))
+                        ", of other models at the list prices of " (prices.list_date)
+                    },
+                    _ => p { "costs at the list prices of " (prices.list_date) },
+                }
             }
             div class="plots" { @for series in &run.series { (one(series, run)) } }
         },

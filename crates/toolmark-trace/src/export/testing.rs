@@ -129,7 +129,14 @@ fn first_step(b: &mut Builder) {
     let step = b.step(Some("m1".into()), time(6), at(6));
     let this = &mut b.run.steps[step as usize];
     this.model = Some("claude-x".into());
-    let tokens = Tokens { input: 3, output: 20, cache_read: 100, cache_write: 50, reasoning: 4 };
+    let tokens = Tokens {
+        input: 3,
+        output: 20,
+        cache_read: 100,
+        cache_write: 50,
+        cache_write_1h: 0,
+        reasoning: 4,
+    };
     this.usage = Some(Usage::new(tokens, Convention::ANTHROPIC));
     b.reasoning(step, text("Look first."), time(6), at(6));
     b.message(step, Payload::text("I will look.\n\u{1f600} \"quoted\"".into()), time(6), at(7));

@@ -239,6 +239,9 @@ fn usage(w: &mut Json<'_>, usage: Option<&Usage>) -> io::Result<()> {
         w.put("output", &usage.recorded.output)?;
         w.put("cache_read", &usage.recorded.cache_read)?;
         w.put("cache_write", &usage.recorded.cache_write)?;
+        if usage.recorded.cache_write_1h > 0 {
+            w.put("cache_write_1h", &usage.recorded.cache_write_1h)?;
+        }
         w.put("reasoning", &usage.recorded.reasoning)?;
         w.opt("stated_total", usage.stated_total)?;
         w.put("input_includes_cache", &usage.convention.input_includes_cache)?;

@@ -93,6 +93,7 @@ fn usage(usage: Value<'_>) -> Option<Usage> {
         output: count("outputTokens").or_else(|| count("completionTokens")).unwrap_or(0),
         cache_read: count("cachedInputTokens").unwrap_or(0),
         cache_write: 0,
+        cache_write_1h: 0,
         reasoning: count("reasoningTokens").unwrap_or(0),
     };
     let stated_total = count("totalTokens");

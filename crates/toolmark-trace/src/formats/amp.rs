@@ -115,6 +115,7 @@ fn usage(usage: Value<'_>) -> Option<Usage> {
         output: count("outputTokens").unwrap_or(0),
         cache_read: count("cacheReadInputTokens").unwrap_or(0),
         cache_write: count("cacheCreationInputTokens").unwrap_or(0),
+        cache_write_1h: 0,
         reasoning: 0,
     };
     Some(Usage::new(recorded, Convention::ANTHROPIC))

@@ -156,6 +156,7 @@ fn usage(usage: Value<'_>) -> Option<Usage> {
         output: count("outputTokens").unwrap_or(0),
         cache_read: count("cacheReadInputTokens").unwrap_or(0),
         cache_write: count("cacheWriteInputTokens").unwrap_or(0),
+        cache_write_1h: 0,
         reasoning: 0,
     };
     let stated_total = count("totalTokens");

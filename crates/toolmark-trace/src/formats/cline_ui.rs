@@ -152,6 +152,7 @@ impl OpenCall {
                 output: count("tokensOut").unwrap_or(0),
                 cache_read: count("cacheReads").unwrap_or(0),
                 cache_write: count("cacheWrites").unwrap_or(0),
+                cache_write_1h: 0,
                 reasoning: 0,
             };
             let usage = Usage::new(recorded, Convention::ANTHROPIC);

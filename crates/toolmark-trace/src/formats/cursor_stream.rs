@@ -251,6 +251,7 @@ fn end(b: &mut Builder, record: &Record<'_>, event: Value<'_>, time: Option<Time
             output: count("outputTokens"),
             cache_read: count("cacheReadTokens"),
             cache_write: count("cacheWriteTokens"),
+            cache_write_1h: 0,
             reasoning: 0,
         };
         b.add_usage(Usage::new(recorded, Convention::ANTHROPIC));

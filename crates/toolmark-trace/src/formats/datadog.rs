@@ -132,6 +132,7 @@ fn usage(metrics: Value<'_>) -> Option<Usage> {
         output: count("output_tokens").unwrap_or(0),
         cache_read: count("cache_read_input_tokens").unwrap_or(0),
         cache_write: count("cache_write_input_tokens").unwrap_or(0),
+        cache_write_1h: 0,
         reasoning: count("reasoning_output_tokens").unwrap_or(0),
     };
     let stated_total = count("total_tokens");

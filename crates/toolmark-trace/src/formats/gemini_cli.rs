@@ -308,6 +308,7 @@ fn usage(tokens: Value<'_>) -> Usage {
         output: count("output").unwrap_or(0),
         cache_read: count("cached").unwrap_or(0),
         cache_write: 0,
+        cache_write_1h: 0,
         reasoning: count("thoughts").unwrap_or(0),
     };
     Usage { recorded, stated_total: count("total"), convention: Convention::GEMINI }

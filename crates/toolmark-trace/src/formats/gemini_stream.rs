@@ -171,6 +171,7 @@ fn end(b: &mut Builder, record: &Record<'_>, value: Value<'_>, time: Option<Time
             output: count("output_tokens").unwrap_or(0),
             cache_read: count("cached").unwrap_or(0),
             cache_write: 0,
+            cache_write_1h: 0,
             reasoning: 0,
         };
         b.add_usage(Usage {

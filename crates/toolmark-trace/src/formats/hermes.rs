@@ -209,6 +209,7 @@ fn usage(session: Value<'_>) -> Option<Usage> {
         output: output.unwrap_or(0),
         cache_read: count("cache_read_tokens").unwrap_or(0),
         cache_write: count("cache_write_tokens").unwrap_or(0),
+        cache_write_1h: 0,
         reasoning: count("reasoning_tokens").unwrap_or(0),
     };
     Some(Usage::new(tokens, Convention::ANTHROPIC))

@@ -766,6 +766,7 @@ fn usage_of(usage: Value<'_>) -> Option<Usage> {
         output: count("output_tokens").unwrap_or(0),
         cache_read: count("input_tokens_cache_read").unwrap_or(0),
         cache_write: count("input_tokens_cache_write").unwrap_or(0),
+        cache_write_1h: 0,
         reasoning: count("reasoning_tokens").unwrap_or(0),
     };
     Some(Usage::stated(recorded, count("total_tokens")))

@@ -320,6 +320,7 @@ fn usage(usage: Value<'_>) -> Usage {
         output: count("output"),
         cache_read: count("inputCacheRead"),
         cache_write: count("inputCacheCreation"),
+        cache_write_1h: 0,
         reasoning: 0,
     };
     Usage::new(recorded, Convention::ANTHROPIC)

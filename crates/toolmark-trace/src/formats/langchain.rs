@@ -298,6 +298,7 @@ fn usage(fields: Value<'_>) -> Option<Usage> {
         output: count(&["output_tokens"]).unwrap_or(0),
         cache_read: count(&["input_token_details", "cache_read"]).unwrap_or(0),
         cache_write: count(&["input_token_details", "cache_creation"]).unwrap_or(0),
+        cache_write_1h: 0,
         reasoning: count(&["output_token_details", "reasoning"]).unwrap_or(0),
     };
     let stated_total = count(&["total_tokens"]);

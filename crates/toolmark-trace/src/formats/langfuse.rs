@@ -296,6 +296,7 @@ fn usage(value: Value<'_>) -> Option<Usage> {
             "cache_creation_input_tokens",
         ])
         .unwrap_or(0),
+        cache_write_1h: 0,
         reasoning: count(&[
             "output_reasoning",
             "completion_details.reasoning",

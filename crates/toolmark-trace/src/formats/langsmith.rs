@@ -189,6 +189,7 @@ fn usage(run: Value<'_>) -> Option<Usage> {
         output: output.unwrap_or(0),
         cache_read: detail("prompt_token_details", "cache_read").unwrap_or(0),
         cache_write: detail("prompt_token_details", "cache_creation").unwrap_or(0),
+        cache_write_1h: 0,
         reasoning: detail("completion_token_details", "reasoning").unwrap_or(0),
     };
     let mut usage = Usage::new(tokens, Convention::INCLUSIVE);
@@ -210,6 +211,7 @@ fn usage_metadata(outputs: Value<'_>) -> Option<Usage> {
         output: count("output_tokens")?,
         cache_read: detail("input_token_details", "cache_read").unwrap_or(0),
         cache_write: detail("input_token_details", "cache_creation").unwrap_or(0),
+        cache_write_1h: 0,
         reasoning: detail("output_token_details", "reasoning").unwrap_or(0),
     };
     let mut usage = Usage::new(tokens, Convention::INCLUSIVE);

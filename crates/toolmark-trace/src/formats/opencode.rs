@@ -538,6 +538,7 @@ fn usage(tokens: Value<'_>) -> Usage {
         output: count(&["output"]).unwrap_or(0),
         cache_read: count(&["cache", "read"]).unwrap_or(0),
         cache_write: count(&["cache", "write"]).unwrap_or(0),
+        cache_write_1h: 0,
         reasoning: count(&["reasoning"]).unwrap_or(0),
     };
     Usage { recorded, stated_total: count(&["total"]), convention: CONVENTION }

@@ -271,6 +271,7 @@ fn usage(usage: Value<'_>) -> (Usage, Option<Cost>) {
         output: count("output").unwrap_or(0),
         cache_read: count("cacheRead").unwrap_or(0),
         cache_write: count("cacheWrite").unwrap_or(0),
+        cache_write_1h: 0,
         reasoning: count("reasoning").unwrap_or(0),
     };
     let cost = usage.at(&["cost", "total"]).and_then(Value::as_f64).and_then(Cost::from_usd);

@@ -141,6 +141,7 @@ fn usage(usage: Value<'_>) -> Option<Usage> {
         output: count("output_tokens").or_else(|| count("response_tokens")).unwrap_or(0),
         cache_read: count("cache_read_tokens").unwrap_or(0),
         cache_write: count("cache_write_tokens").unwrap_or(0),
+        cache_write_1h: 0,
         reasoning: usage.at(&["details", "reasoning_tokens"]).and_then(Value::as_u64).unwrap_or(0),
     };
     let stated_total = count("total_tokens");

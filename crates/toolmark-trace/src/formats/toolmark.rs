@@ -420,6 +420,7 @@ fn usage(value: Value<'_>) -> Option<Usage> {
             "output" => &mut tokens.output,
             "cache_read" => &mut tokens.cache_read,
             "cache_write" => &mut tokens.cache_write,
+            "cache_write_1h" => &mut tokens.cache_write_1h,
             "reasoning" => &mut tokens.reasoning,
             "stated_total" => {
                 usage.stated_total = value.as_u64();

@@ -190,6 +190,7 @@ fn usage(usage: Value<'_>) -> Option<Usage> {
         output: count(&["completion_tokens"]).unwrap_or(0),
         cache_read: count(&["prompt_tokens_details", "cached_tokens"]).unwrap_or(0),
         cache_write: 0,
+        cache_write_1h: 0,
         reasoning: count(&["completion_tokens_details", "reasoning_tokens"]).unwrap_or(0),
     };
     Some(Usage::new(tokens, Convention::INCLUSIVE))

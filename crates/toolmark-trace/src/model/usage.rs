@@ -13,8 +13,17 @@ pub struct Tokens {
     pub cache_read: u64,
     /// Input tokens written to a cache.
     pub cache_write: u64,
+    /// Part of `cache_write` that stays in the cache for an hour, which costs more.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub cache_write_1h: u64,
     /// Output tokens spent on reasoning.
     pub reasoning: u64,
+}
+
+/// Returns whether a count is zero. The signature is that of serde.
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 impl Tokens {
@@ -24,6 +33,7 @@ impl Tokens {
         self.output = self.output.saturating_add(other.output);
         self.cache_read = self.cache_read.saturating_add(other.cache_read);
         self.cache_write = self.cache_write.saturating_add(other.cache_write);
+        self.cache_write_1h = self.cache_write_1h.saturating_add(other.cache_write_1h);
         self.reasoning = self.reasoning.saturating_add(other.reasoning);
     }
 
@@ -33,6 +43,7 @@ impl Tokens {
         self.output = self.output.saturating_sub(other.output);
         self.cache_read = self.cache_read.saturating_sub(other.cache_read);
         self.cache_write = self.cache_write.saturating_sub(other.cache_write);
+        self.cache_write_1h = self.cache_write_1h.saturating_sub(other.cache_write_1h);
         self.reasoning = self.reasoning.saturating_sub(other.reasoning);
     }
 
@@ -190,8 +201,14 @@ mod tests {
 
     #[test]
     fn one_meaning_for_all() {
-        let tokens =
-            Tokens { input: 100, output: 10, cache_read: 60, cache_write: 20, reasoning: 4 };
+        let tokens = Tokens {
+            input: 100,
+            output: 10,
+            cache_read: 60,
+            cache_write: 20,
+            cache_write_1h: 0,
+            reasoning: 4,
+        };
         let openai = Usage::new(tokens, Convention::INCLUSIVE);
         assert_eq!(openai.normalised().uncached_input, 20);
         assert_eq!(openai.total(), 110);
@@ -205,8 +222,14 @@ mod tests {
 
     #[test]
     fn a_total_tells_the_convention() {
-        let tokens =
-            Tokens { input: 100, output: 10, cache_read: 60, cache_write: 20, reasoning: 4 };
+        let tokens = Tokens {
+            input: 100,
+            output: 10,
+            cache_read: 60,
+            cache_write: 20,
+            cache_write_1h: 0,
+            reasoning: 4,
+        };
         for (total, uncached, output) in
             [(110, 20, 10), (190, 100, 10), (114, 20, 14), (194, 100, 14), (7, 20, 10)]
         {

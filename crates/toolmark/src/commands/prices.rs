@@ -8,20 +8,21 @@ use crate::printer::{Line, Printer, style};
 use clap::Args;
 use serde::Serialize;
 use toolmark_app::Stop;
-use toolmark_app::prices::{UnpricedModel, default_file, unpriced_models};
+use toolmark_app::prices::{SessionModels, UnpricedModel, models_of_sessions};
 use toolmark_feed::usage::{ModelPrice, Prices};
 use toolmark_redact::{Printable, printable};
 use toolmark_report::terminal::table::{Cell, Column, Give, Table};
 
 const EXAMPLES: &str = "\
 Examples:
-  toolmark prices                           the file in ~/.config/toolmark, and what it lacks
+  toolmark prices                           prices of the models in your sessions, and what has none
   toolmark prices --prices team.yaml runs/  another file, and the models of these traces
   toolmark prices --format json | jq .unpriced
 
-A file of prices is YAML: `date: 2026-11-01`, and under `models:` a line per model such as
+The binary contains the list prices of the providers. A file of prices takes precedence; it is
+YAML: `date: 2026-11-01`, and under `models:` a line per model such as
 `some-model: {input: 3, output: 15, cache_read: 0.3, cache_write: 3.75}`, in US dollars
-per million tokens. toolmark has no prices of its own and guesses none.";
+per million tokens. No price is guessed.";
 
 /// Show the prices that costs are computed with, and the models that have none
 #[derive(Debug, Args)]
@@ -45,7 +46,16 @@ struct Shape {
     date: Option<String>,
     source: Option<Printable>,
     models: Vec<Priced>,
+    list: PriceList,
     unpriced: Vec<UnpricedModel>,
+}
+
+/// The list prices of the models in the sessions.
+#[derive(Serialize)]
+struct PriceList {
+    date: &'static str,
+    source: &'static str,
+    models: Vec<Priced>,
 }
 
 /// Prices in US dollars per million tokens.
@@ -56,102 +66,122 @@ struct Priced {
     output: Option<f64>,
     cache_read: Option<f64>,
     cache_write: Option<f64>,
+    cache_write_1h: Option<f64>,
 }
 
 impl ShowPrices {
     pub(crate) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
         let prices = self.prices.open(printer)?;
-        let (unpriced, is_unread) = self.unpriced(prices.as_ref(), printer)?;
+        let models = self.models(&prices, printer)?;
+        let file = prices.file.as_ref();
         let shape = Shape {
-            file: prices.as_ref().map(|prices| printer.redact(prices.file.clone())),
-            date: prices.as_ref().map(|prices| prices.date.to_string()),
-            source: prices.as_ref().and_then(|prices| Some(printer.redact(prices.source.clone()?))),
-            models: prices
+            file: file.map(|prices| printer.redact(prices.file.clone())),
+            date: file.map(|prices| prices.date.to_string()),
+            source: file.and_then(|prices| Some(printer.redact(prices.source.clone()?))),
+            models: file
                 .iter()
-                .flat_map(Prices::models)
-                .map(|one| priced(one, printer))
+                .flat_map(|file| file.models())
+                .map(|(name, price)| priced(printer.redact(name.to_owned()), price))
                 .collect(),
-            unpriced,
+            list: PriceList {
+                date: prices.public.date,
+                source: prices.public.source,
+                models: models
+                    .listed
+                    .into_iter()
+                    .map(|(name, price)| priced(name, &price))
+                    .collect(),
+            },
+            unpriced: models.unpriced,
         };
         match self.format {
             TextFormat::Json => printer.json(&shape)?,
             TextFormat::Text => print(&shape, printer)?,
         }
-        Ok(if is_unread { Exit::Unread } else { Exit::Ok })
+        Ok(if models.is_unread { Exit::Unread } else { Exit::Ok })
     }
 
-    /// The models of the sessions that have no price, by tokens in descending order.
-    fn unpriced(
-        &self,
-        prices: Option<&Prices>,
-        printer: &mut Printer,
-    ) -> Result<(Vec<UnpricedModel>, bool), Stop> {
+    fn models(&self, prices: &Prices, printer: &mut Printer) -> Result<SessionModels, Stop> {
         let selected = match self.sessions.select_all(&self.input) {
             Ok(selected) => selected,
             // A machine without sessions has no model without a price.
-            Err(_) if self.input.names().is_empty() => return Ok((Vec::new(), false)),
+            Err(_) if self.input.names().is_empty() => return Ok(SessionModels::default()),
             Err(failure) => return Err(failure.into()),
         };
         let reader = self.input.files.reader(printer);
-        unpriced_models(&selected, reader, prices, printer)
+        models_of_sessions(&selected, reader, prices, printer)
     }
 }
 
-fn priced((model, price): (&str, &ModelPrice), printer: &Printer) -> Priced {
+fn priced(model: Printable, price: &ModelPrice) -> Priced {
     let usd = |nano: Option<u64>| nano.map(|nano| nano as f64 / 1e9);
+    let rates = price.rates;
     Priced {
-        model: printer.redact(model.to_owned()),
-        input: usd(price.input),
-        output: usd(price.output),
-        cache_read: usd(price.cache_read),
-        cache_write: usd(price.cache_write),
+        model,
+        input: usd(rates.input),
+        output: usd(rates.output),
+        cache_read: usd(rates.cache_read),
+        cache_write: usd(rates.cache_write),
+        cache_write_1h: usd(rates.cache_write_1h),
     }
 }
 
 fn print(shape: &Shape, printer: &mut Printer) -> Result<(), Stop> {
-    match (&shape.file, &shape.date) {
-        (Some(file), Some(date)) => {
-            let date = Printable::compose(format_args!("{date}"));
-            let head = printable!("prices of {} in {}", date, file);
-            printer.line(&Line::of(style::STRONG, head))?;
-            if let Some(source) = &shape.source {
-                printer.line(&Line::of(style::DIM, printable!("from {}", source)))?;
-            }
-            let mut table = Table::new(vec![
-                Column::words("model").gives(Give::End),
-                Column::numbers("input"),
-                Column::numbers("output"),
-                Column::numbers("cache read"),
-                Column::numbers("cache write"),
-            ]);
-            for one in &shape.models {
-                let prices = [one.input, one.output, one.cache_read, one.cache_write];
-                let mut cells: Vec<Cell> = vec![(style::PLAIN, one.model.clone())];
-                cells.extend(prices.map(|usd| match usd {
-                    Some(usd) => (style::PLAIN, printable!("{}", usd)),
-                    None => (style::DIM, "\u{2013}".into()),
-                }));
-                table.row(cells);
-            }
-            let width = printer.terminal_width();
-            printer.table(&table, width)?;
-            printer.line(&Line::of(style::DIM, "US dollars per million tokens"))?;
-        }
-        _ => {
-            let looked = default_file().map(|path| path.display().to_string());
-            let words = format!(
-                "no price file: costs are omitted (looked for {})",
-                looked.unwrap_or_else(|| "prices.yaml in the configuration directory".to_owned())
-            );
-            printer.line(&Line::of(style::STRONG, printer.redact(words)))?;
-        }
+    if let (Some(file), Some(date)) = (&shape.file, &shape.date) {
+        let date = Printable::compose(format_args!("{date}"));
+        let head = printable!("prices of {} in {}", date, file);
+        print_table(head, shape.source.as_ref(), &shape.models, printer)?;
+        printer.line(&Line::new())?;
     }
-    if shape.unpriced.is_empty() {
+    let head = printable!("list prices of {}", shape.list.date);
+    let source = Printable::from(shape.list.source);
+    print_table(head, Some(&source), &shape.list.models, printer)?;
+    printer.line(&Line::of(style::DIM, printable!("US dollars per million tokens")))?;
+    print_unpriced(&shape.unpriced, printer)
+}
+
+fn print_table(
+    head: Printable,
+    source: Option<&Printable>,
+    models: &[Priced],
+    printer: &mut Printer,
+) -> Result<(), Stop> {
+    printer.line(&Line::of(style::STRONG, head))?;
+    if let Some(source) = source {
+        printer.line(&Line::of(style::DIM, printable!("from {}", source)))?;
+    }
+    if models.is_empty() {
+        return Ok(());
+    }
+    let mut table = Table::new(vec![
+        Column::words("model").gives(Give::End),
+        Column::numbers("input"),
+        Column::numbers("output"),
+        Column::numbers("cache read"),
+        Column::numbers("cache write"),
+        Column::numbers("for 1 h"),
+    ]);
+    for one in models {
+        let prices = [one.input, one.output, one.cache_read, one.cache_write, one.cache_write_1h];
+        let mut cells: Vec<Cell> = vec![(style::PLAIN, one.model.clone())];
+        cells.extend(prices.map(|usd| match usd {
+            Some(usd) => (style::PLAIN, printable!("{}", usd)),
+            None => (style::DIM, "\u{2013}".into()),
+        }));
+        table.row(cells);
+    }
+    let width = printer.terminal_width();
+    printer.table(&table, width)?;
+    Ok(())
+}
+
+fn print_unpriced(unpriced: &[UnpricedModel], printer: &mut Printer) -> Result<(), Stop> {
+    if unpriced.is_empty() {
         return Ok(());
     }
     printer.line(&Line::new())?;
     printer.line(&Line::of(style::STRONG, "models without a price"))?;
-    for one in &shape.unpriced {
+    for one in unpriced {
         let model = one.model.clone().unwrap_or_else(|| "no model recorded".into());
         let tokens = human::count(one.tokens);
         let mut words = printable!("{}: {} tokens", model, tokens);

@@ -20,15 +20,14 @@ const EXAMPLES: &str = "\
 Examples:
   toolmark stats                            the newest sessions of this machine
   toolmark stats --by day --since 30d       what was used on each day
-  toolmark stats --by project --prices prices.yaml
+  toolmark stats --by tool --since yesterday  what each tool used since then
   toolmark stats runs/                      every trace below a directory
   toolmark stats 'runs/**/*.jsonl' --format csv > runs.csv
   zcat session.jsonl.gz | toolmark stats -
   toolmark stats runs/ --format jsonl | jq 'select(.tool_errors > 0) | .file'
 
-A missing number (null, or \u{2013} in the table) is not recorded by the format. A cost is
-made of tokens and the prices of a file (see `toolmark prices`); what has no price there
-has no cost.";
+A missing number (null, or \u{2013} in the table) is not recorded by the format. Costs
+are made of tokens and prices (see `toolmark prices`); models without a price have no cost.";
 
 /// Count calls, failures, tokens, time and cost of sessions
 #[derive(Debug, Args)]
@@ -37,7 +36,7 @@ has no cost.";
     "At most this many sessions, the newest first [default without traces: 50, or all with --by]"
 )))]
 pub(crate) struct Stats {
-    /// A row per day, month, project, model or tool instead of one per file
+    /// A row per day, week, month, session, project, agent, model or tool instead of one per file
     #[arg(long, value_enum, value_name = "WHAT")]
     by: Option<By>,
     /// Output format
@@ -54,8 +53,11 @@ pub(crate) struct Stats {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum By {
     Day,
+    Week,
     Month,
+    Session,
     Project,
+    Agent,
     Model,
     Tool,
 }
@@ -64,8 +66,11 @@ impl From<By> for GroupBy {
     fn from(by: By) -> Self {
         match by {
             By::Day => Self::Day,
+            By::Week => Self::Week,
             By::Month => Self::Month,
+            By::Session => Self::Session,
             By::Project => Self::Project,
+            By::Agent => Self::Agent,
             By::Model => Self::Model,
             By::Tool => Self::Tool,
         }
@@ -101,7 +106,7 @@ impl Stats {
         let reader = if is_on_terminal { reader.without_progress() } else { reader };
         let (mut rows, mut count, mut spend) = (Vec::new(), 0, Spend::default());
         let redactor = printer.redactor;
-        let work = |runs: &mut Runs<'_>| files::count(runs, joins, prices.as_ref(), redactor);
+        let work = |runs: &mut Runs<'_>| files::count(runs, joins, &prices, redactor);
         let walked = reader.each(&selected.inputs, printer, work, |row| {
             let row = row.unwrap_or_else(|unreadable| {
                 Row::unreadable(redactor.apply(unreadable.file), redactor.apply(unreadable.error))
@@ -128,7 +133,7 @@ impl Stats {
             return Err(selected.nothing_left(&reader, &walked, &named).into());
         }
         print_notes(&selected.notes, printer)?;
-        note_unpriced(&spend, prices.as_ref(), printer)?;
+        note_unpriced(&spend, &prices, printer)?;
         walked.report_note(printer)?;
         Ok(if walked.unread { Exit::Unread } else { Exit::Ok })
     }
@@ -166,7 +171,7 @@ impl Stats {
         let mut table = UsageTable::new(by);
         let from = (&reader, &self.input.named());
         let (_, walked) = selected.each(from, printer, work, |sessions| {
-            sessions.into_iter().for_each(|one| table.add(one, prices.as_ref()));
+            sessions.into_iter().for_each(|one| table.add(one, &prices));
         })?;
         if table.repeated > 0 {
             let again = crate::human::things(table.repeated, "response");
@@ -192,7 +197,7 @@ impl Stats {
             }
         }
         print_notes(&selected.notes, printer)?;
-        note_unpriced(&total.spend, prices.as_ref(), printer)?;
+        note_unpriced(&total.spend, &prices, printer)?;
         walked.report_note(printer)?;
         Ok(if walked.unread { Exit::Unread } else { Exit::Ok })
     }

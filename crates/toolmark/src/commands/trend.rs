@@ -67,7 +67,7 @@ impl Trend {
         let reader = self.input.files.reader(printer).within(selected.project.clone());
         let checker = needs_rules(&self.measures).then(Checker::default);
         let work = |runs: &mut Runs<'_>| {
-            let one = |run| TrendSession::of(&run, checker.as_ref(), prices.as_ref());
+            let one = |run| TrendSession::of(&run, checker.as_ref(), &prices);
             let sessions: Vec<TrendSession> = runs.map(one).collect();
             (!sessions.is_empty()).then_some(sessions)
         };
@@ -93,8 +93,9 @@ impl Trend {
             notes.push(format!("{sessions} left out: the trace does not say their {what}"));
         }
         run.files = files;
-        run.prices =
-            prices.map(|one| PricesUsed { file: one.file.into(), date: one.date.to_string() });
+        let (file, list_date) = (prices.file, prices.public.date.to_owned());
+        let (file, date) = file.map(|one| (one.file.into(), one.date.to_string())).unzip();
+        run.prices = Some(PricesUsed { file, date, list_date });
         run.notes = notes.into_iter().map(Into::into).collect();
         self.report.write(&run.redact(printer.redactor), started, printer)?;
         Ok(if walked.unread { Exit::Unread } else { Exit::Ok })

@@ -44,14 +44,25 @@ fn the_file_its_day_and_what_it_lacks() {
     assert_eq!(shown["unpriced"][0]["kinds"], json!(["cache_write"]));
 }
 
+/// The cost of disk-full.jsonl, computed by hand with the list prices that are shown.
 #[test]
-fn without_a_file_nothing_has_a_cost() {
+fn without_a_file_list_prices_apply() {
     let dir = place();
     let text = run_in(dir.path(), &["prices", "runs"]);
-    assert!(text.contains("no price file") && text.contains("claude-opus-4-6"), "{text}");
-    assert!(text.ends_with("--- exit 0\n"), "{text}");
-    let rows = json_of(dir.path(), &["stats", "runs", "--format", "json"]);
-    assert!(rows[0]["cost_usd"].is_null() && rows[0]["recorded_cost_usd"].is_null(), "{rows}");
+    assert!(text.starts_with("list prices of ") && text.contains("claude-opus-4-6"), "{text}");
+    assert!(text.ends_with("--- exit 0\n") && !text.contains("without a price"), "{text}");
+    let shown = json_of(dir.path(), &["prices", "runs/disk-full.jsonl", "--format", "json"]);
+    assert_eq!((&shown["file"], &shown["models"]), (&Value::Null, &json!([])));
+    let price = &shown["list"]["models"][0];
+    assert_eq!(price["model"], "claude-opus-4-6");
+    let rows = json_of(dir.path(), &["stats", "runs/disk-full.jsonl", "--format", "json"]);
+    let cost = |kind: &str| {
+        rows[0]["tokens"][kind].as_f64().unwrap() * price[kind].as_f64().unwrap() / 1e6
+    };
+    let want: f64 = ["input", "output", "cache_read", "cache_write"].map(cost).iter().sum();
+    let got = rows[0]["cost_usd"].as_f64().unwrap();
+    assert!(got > 0.0 && (got - want).abs() < 1e-6, "{got} {want}");
+    assert!(rows[0]["recorded_cost_usd"].is_null(), "{rows}");
     // A machine without sessions.
     assert!(run_in(dir.path(), &["prices"]).ends_with("--- exit 0\n"));
 }

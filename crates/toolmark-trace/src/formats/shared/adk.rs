@@ -182,6 +182,7 @@ pub(crate) fn usage(metadata: Value<'_>) -> Usage {
         output: count("candidates_token_count").unwrap_or(0),
         cache_read: count("cached_content_token_count").unwrap_or(0),
         cache_write: 0,
+        cache_write_1h: 0,
         reasoning: count("thoughts_token_count").unwrap_or(0),
     };
     let stated_total = count("total_token_count");

@@ -132,6 +132,11 @@ pub(crate) fn usage(usage: Value<'_>) -> Tokens {
             "output_tokens" => &mut tokens.output,
             "cache_read_input_tokens" => &mut tokens.cache_read,
             "cache_creation_input_tokens" => &mut tokens.cache_write,
+            "cache_creation" => {
+                let hour = value.get("ephemeral_1h_input_tokens").and_then(Value::as_u64);
+                tokens.cache_write_1h = hour.unwrap_or(0);
+                continue;
+            }
             _ => continue,
         };
         *slot = value.as_u64().unwrap_or(0);

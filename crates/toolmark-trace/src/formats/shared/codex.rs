@@ -111,6 +111,7 @@ impl Totals {
             output: now.output.saturating_sub(past.output),
             cache_read: now.cache_read.saturating_sub(past.cache_read),
             cache_write: now.cache_write.saturating_sub(past.cache_write),
+            cache_write_1h: 0,
             reasoning: now.reasoning.saturating_sub(past.reasoning),
         };
         let past_total = before.and_then(|b| b.total).unwrap_or(0);

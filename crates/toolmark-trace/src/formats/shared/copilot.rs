@@ -115,7 +115,14 @@ pub(crate) fn shutdown_tokens(data: Value<'_>) -> Option<Tokens> {
         let (cache_read, cache_write) = (count("cache_read"), count("cache_write"));
         // Here the input excludes tokens read from or written to the cache.
         let input = count("input").saturating_add(cache_read).saturating_add(cache_write);
-        Some(Tokens { input, output: count("output"), cache_read, cache_write, reasoning: 0 })
+        Some(Tokens {
+            input,
+            output: count("output"),
+            cache_read,
+            cache_write,
+            cache_write_1h: 0,
+            reasoning: 0,
+        })
     })
 }
 

@@ -338,6 +338,7 @@ pub(super) fn claude_code_usage(a: &Attributes) -> Option<Usage> {
         output: a.count(&["output_tokens"]).unwrap_or(0),
         cache_read: a.count(&["cache_read_tokens"]).unwrap_or(0),
         cache_write: a.count(&["cache_creation_tokens"]).unwrap_or(0),
+        cache_write_1h: 0,
         reasoning: 0,
     };
     Some(Usage::new(tokens, Convention::ANTHROPIC))
@@ -349,6 +350,7 @@ fn codex_usage(a: &Attributes) -> Option<Usage> {
         output: a.count(&["output_token_count"]).unwrap_or(0),
         cache_read: a.count(&["cached_token_count"]).unwrap_or(0),
         cache_write: a.count(&["cache_write_token_count"]).unwrap_or(0),
+        cache_write_1h: 0,
         reasoning: a.count(&["reasoning_token_count"]).unwrap_or(0),
     };
     Some(Usage::new(tokens, Convention::INCLUSIVE))

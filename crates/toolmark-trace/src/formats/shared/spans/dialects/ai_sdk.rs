@@ -42,6 +42,7 @@ fn read(span: &Span, kind: Kind, facts: &mut Facts) {
                     output: a.count(&["ai.usage.completionTokens", "ai.usage.outputTokens"])?,
                     cache_read: a.count(&["ai.usage.cachedInputTokens"]).unwrap_or(0),
                     cache_write: 0,
+                    cache_write_1h: 0,
                     reasoning: a.count(&["ai.usage.reasoningTokens"]).unwrap_or(0),
                 };
                 Some(Usage::new(tokens, Convention::INCLUSIVE))

@@ -72,6 +72,7 @@ fn usage(a: &Attributes) -> Option<Usage> {
         output: output.unwrap_or(0),
         cache_read: a.count(&["gen_ai.usage.cache_read_tokens"]).unwrap_or(0),
         cache_write: a.count(&["gen_ai.usage.cache_creation_tokens"]).unwrap_or(0),
+        cache_write_1h: 0,
         reasoning: 0,
     };
     Some(Usage::new(tokens, Convention::ANTHROPIC))

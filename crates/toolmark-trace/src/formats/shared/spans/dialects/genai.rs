@@ -122,6 +122,7 @@ fn usage(a: &Attributes) -> Option<Usage> {
                 "gen_ai.usage.cache_write_input_tokens",
             ])
             .unwrap_or(0),
+        cache_write_1h: 0,
         reasoning: a
             .count(&[
                 "gen_ai.usage.reasoning.output_tokens",

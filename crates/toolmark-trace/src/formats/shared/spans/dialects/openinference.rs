@@ -117,6 +117,7 @@ fn usage(a: &Attributes) -> Option<Usage> {
         output: output.unwrap_or(0),
         cache_read: a.count(&["llm.token_count.prompt_details.cache_read"]).unwrap_or(0),
         cache_write: a.count(&["llm.token_count.prompt_details.cache_write"]).unwrap_or(0),
+        cache_write_1h: 0,
         reasoning: a.count(&["llm.token_count.completion_details.reasoning"]).unwrap_or(0),
     };
     let mut usage = Usage::new(tokens, Convention::INCLUSIVE);
