@@ -7,7 +7,7 @@ use std::io::{self, Read as _};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 use toolmark_base::{ReadFileError, read_file};
 
 /// Maximum size of a list, in bytes.
@@ -123,8 +123,10 @@ impl NamedTraces {
 /// Conditions on sessions.
 #[derive(Debug, Clone, Default)]
 pub struct SessionFilter {
-    /// Maximum age of the last modification.
-    pub since: Option<Duration>,
+    /// Start of the period of the last modification.
+    pub since: Option<SystemTime>,
+    /// End of the period of the last modification.
+    pub until: Option<SystemTime>,
     /// Directory that the working directory of a session must be in.
     pub project: Option<PathBuf>,
     /// Maximum number of sessions.
@@ -141,8 +143,8 @@ pub struct Selected {
     pub project: Option<PathBuf>,
     /// Notes to print about the selection.
     pub notes: Vec<String>,
-    /// Number of files that are older than `--since`.
-    too_old: u64,
+    /// Number of files outside the period of `--since` and `--until`.
+    out_of_period: u64,
 }
 
 impl Selected {
@@ -183,8 +185,9 @@ impl Selected {
     ) -> Failure {
         let elsewhere = self.project.as_ref().map_or(0, |_| reader.elsewhere());
         let mut left_out = Vec::new();
-        if self.too_old > 0 {
-            left_out.push(format!("--since left out {}", human::things(self.too_old, "file")));
+        if self.out_of_period > 0 {
+            let files = human::things(self.out_of_period, "file");
+            left_out.push(format!("--since and --until left out {files}"));
         }
         if let Some(project) = self.project.as_ref().filter(|_| elsewhere > 0) {
             let sessions = human::things(elsewhere, "session");
@@ -215,25 +218,25 @@ impl SessionFilter {
         let limit = self.limit.map(NonZeroUsize::get);
         if let Some(mut inputs) = input.inputs()? {
             let given = inputs.len();
-            if self.since.is_some() {
+            if self.since.is_some() || self.until.is_some() {
                 inputs.retain(|input| {
                     let metadata = input.path().and_then(|path| path.metadata().ok());
                     let modified = metadata.and_then(|metadata| metadata.modified().ok());
-                    modified.is_none_or(|time| self.is_recent(time))
+                    modified.is_none_or(|time| self.is_in_period(time))
                 });
             }
-            let too_old = (given - inputs.len()) as u64;
+            let out_of_period = (given - inputs.len()) as u64;
             let limit = limit.map(|limit| limit as u64);
-            return Ok(Selected { inputs, limit, project, notes: Vec::new(), too_old });
+            return Ok(Selected { inputs, limit, project, notes: Vec::new(), out_of_period });
         }
         let mut all = sessions::find();
         let found = all.len();
-        all.retain(|session| self.is_recent(session.modified));
-        let too_old = (found - all.len()) as u64;
-        if all.is_empty() && too_old > 0 {
-            let sessions = human::things(too_old, "session");
+        all.retain(|session| self.is_in_period(session.modified));
+        let out_of_period = (found - all.len()) as u64;
+        if all.is_empty() && out_of_period > 0 {
+            let sessions = human::things(out_of_period, "session");
             return Err(Failure::unread(format!(
-                "no session is left: --since left out {sessions}"
+                "no session is left: --since and --until left out {sessions}"
             )));
         }
         if all.is_empty() {
@@ -242,7 +245,8 @@ impl SessionFilter {
                 sessions::looked_in()
             )));
         }
-        let limit = limit.or(most.filter(|_| self.since.is_none()));
+        let is_whole = self.since.is_none() && self.until.is_none();
+        let limit = limit.or(most.filter(|_| is_whole));
         let mut notes = Vec::new();
         // With a project, how many there are is known only when they are read.
         if let Some(limit) = limit.filter(|limit| project.is_none() && all.len() > *limit) {
@@ -255,13 +259,11 @@ impl SessionFilter {
         let mut inputs = all.iter().map(|session| Input::named(&session.path)).collect();
         input.keep_part(&mut inputs);
         let limit = limit.map(|limit| limit as u64);
-        Ok(Selected { inputs, limit, project, notes, too_old })
+        Ok(Selected { inputs, limit, project, notes, out_of_period })
     }
 
-    fn is_recent(&self, time: SystemTime) -> bool {
-        // A file from the future is recent.
-        let age = time.elapsed().unwrap_or_default();
-        self.since.is_none_or(|since| age <= since)
+    fn is_in_period(&self, time: SystemTime) -> bool {
+        self.since.is_none_or(|since| time >= since) && self.until.is_none_or(|until| time < until)
     }
 }
 

@@ -6,18 +6,19 @@ use crate::exit::Failure;
 use crate::printer::Printer;
 use clap::builder::{PossibleValuesParser, ValueParser};
 use clap::{Arg, Args, ValueEnum};
-use jiff::{Span, SpanRelativeTo, Timestamp, Unit};
+use jiff::{Timestamp, Zoned};
 use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::str::FromStr;
-use std::time::{Duration, Instant};
+use std::time::{Instant, SystemTime};
 use toolmark_app::Stop;
 use toolmark_app::grade::stream::{Ordered, Target};
 use toolmark_app::pool::Pool;
 use toolmark_app::reading::Reader;
 use toolmark_app::select::{NamedTraces, Selected, SessionFilter, Shard};
+use toolmark_app::when::{self, TimeError};
 use toolmark_check::CheckRun;
 use toolmark_compare::Comparison;
 use toolmark_feed::FeedRun;
@@ -131,9 +132,12 @@ pub(crate) fn share(text: &str) -> Result<f64, ValueError> {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Sessions")]
 pub(crate) struct SessionArgs {
-    /// Only sessions modified within this time, such as 12h, 7d or 2w
-    #[arg(long, value_name = "TIME", value_parser = since)]
-    since: Option<Duration>,
+    /// Only sessions modified since: 12h, 7d, yesterday, monday or 2026-11-01
+    #[arg(long, value_name = "TIME", value_parser = since, allow_hyphen_values = true)]
+    since: Option<SystemTime>,
+    /// Only sessions modified until: a time, or the end of a day
+    #[arg(long, value_name = "TIME", value_parser = until, allow_hyphen_values = true)]
+    until: Option<SystemTime>,
     /// Only sessions whose working directory is this directory or below it
     #[arg(long, value_name = "DIR")]
     project: Option<PathBuf>,
@@ -163,7 +167,7 @@ impl SessionArgs {
     /// The conditions of the command line.
     pub(crate) fn filter(&self) -> SessionFilter {
         let project = self.project.clone();
-        SessionFilter { since: self.since, project, limit: self.limit }
+        SessionFilter { since: self.since, until: self.until, project, limit: self.limit }
     }
 
     /// Returns the named traces, or the newest sessions of this machine.
@@ -177,15 +181,14 @@ impl SessionArgs {
     }
 }
 
-/// Parses a time span such as `7d`.
-fn since(text: &str) -> Result<Duration, ValueError> {
-    let span = text.parse::<Span>();
-    let span = span.map_err(|_| ValueError::Syntax("write a time such as 12h, 7d or 2w"))?;
-    let seconds = span
-        .total((Unit::Second, SpanRelativeTo::days_are_24_hours()))
-        .map_err(|_| ValueError::Syntax("months and years vary in length; write days"))?;
-    let time = Duration::try_from_secs_f64(seconds);
-    time.map_err(|_| ValueError::Syntax("a time must be more than zero"))
+/// Parses the start of a period.
+fn since(text: &str) -> Result<SystemTime, TimeError> {
+    when::parse_start(text, &Zoned::now())
+}
+
+/// Parses the end of a period.
+fn until(text: &str) -> Result<SystemTime, TimeError> {
+    when::parse_end(text, &Zoned::now())
 }
 
 /// Text for people, or JSON for programs.
@@ -478,19 +481,4 @@ fn write<R: Reported>(
             Failure::usage(format!("failed to write the {format} report")).because(&error).into()
         }
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn times() {
-        for (text, hours) in [("12h", 12), ("7d", 168), ("2w", 336), ("1d 1h", 25)] {
-            assert_eq!(since(text).unwrap(), Duration::from_secs(hours * 3600), "{text}");
-        }
-        for text in ["", "7", "soon", "-1d", "1mo"] {
-            assert!(since(text).is_err(), "{text}");
-        }
-    }
 }
