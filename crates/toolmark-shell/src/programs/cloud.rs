@@ -49,6 +49,7 @@
 //! ```allowed
 //! aws s3 ls
 //! aws s3 rm s3://b --recursive --dryrun
+//! aws --endpoint-url http://localhost:4566 s3 rb s3://test --force
 //! gcloud compute instances list
 //! az vm list
 //! heroku logs
@@ -344,6 +345,9 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
     {
         return;
     }
+    if is_emulated(args) {
+        return;
+    }
     statements(run);
     // `gcloud compute ssh VM --command TEXT`
     let command = args.iter().enumerate().find_map(|(at, arg)| match arg.text.split_once('=') {
@@ -588,6 +592,17 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         ),
         None => {}
     }
+}
+
+/// Whether a client talks to an emulator on this machine.
+pub(super) fn is_emulated(args: &[Arg]) -> bool {
+    let is_endpoint =
+        |text: &str| matches!(text, "--endpoint-url" | "--endpoint" | "--api-url" | "--emulator");
+    let is_here = |url: &str| super::network::is_own(url);
+    args.iter().enumerate().any(|(at, arg)| match arg.text.split_once('=') {
+        Some((name, url)) => is_endpoint(name) && is_here(url),
+        None => is_endpoint(&arg.text) && args.get(at + 1).is_some_and(|next| is_here(&next.text)),
+    })
 }
 
 /// Analyzes database statements passed to a service client: `--command 'DROP TABLE x'`.

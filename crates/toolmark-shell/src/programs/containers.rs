@@ -31,6 +31,8 @@
 //! docker run --rm -v $PWD:/w x make
 //! docker compose up -d
 //! docker compose down
+//! docker compose -f docker-compose.test.yml down -v
+//! docker compose -p app-test down -v
 //! docker image prune
 //! docker logs x
 //! docker exec c ls
@@ -110,6 +112,9 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             | "pod" | "machine",
             "rm" | "remove",
         ) => run.ask(Kind::Delete, &target, Scope::Outside, "removes a part of the set-up"),
+        ("service", "scale") if words.iter().any(|word| word.ends_with("=0")) => {
+            run.ask(Kind::StopService, &target, Scope::Outside, "stops all of a service")
+        }
         ("swarm", "leave") if force => {
             run.ask(Kind::StopService, &target, Scope::Outside, "leaves the swarm")
         }
@@ -176,6 +181,8 @@ fn compose(run: &mut Run<'_, '_>, args: &[Arg]) {
     let words = super::plain_words(args);
     let parsed = Program::open("t= timeout= rmi=").parse(args);
     match words.first() {
+        // A project for tests is made anew by the next run.
+        Some(&"down") if is_for_tests(run.args) => {}
         // The containers of a project can usually be refilled with one command.
         Some(&"down") if parsed.has("v", "volumes") => {
             let why = "deletes the volumes of the project with their data";
@@ -199,6 +206,22 @@ fn compose(run: &mut Run<'_, '_>, args: &[Arg]) {
         Some(&"exec" | &"run") => inside(run, args.get(1..).unwrap_or_default()),
         _ => {}
     }
+}
+
+/// Whether the project or its file is named as one for tests.
+fn is_for_tests(args: &[Arg]) -> bool {
+    let (global, _) = GLOBAL.parse_until(args.get(1..).unwrap_or_default(), true);
+    let direct = GLOBAL.parse_until(args, true).0;
+    let mut files = Vec::new();
+    for parsed in [&global, &direct] {
+        if let Some(project) = parsed.value("p", "project-name") {
+            return crate::sql::is_for_tests(project);
+        }
+        let given = parsed.options.iter().filter(|given| matches!(given.name, "f" | "file"));
+        files.extend(given.filter_map(|given| given.value));
+    }
+    let is_test = |file: &&str| crate::sql::is_for_tests(file.rsplit('/').next().unwrap_or(""));
+    files.last().is_some_and(is_test)
 }
 
 /// Reports the access to the host that a new container gets.
@@ -257,6 +280,9 @@ fn inside(run: &mut Run<'_, '_>, args: &[Arg]) {
     let (_, at) = EXEC.parse_until(args, true);
     let inner = args.get(at + 1..).unwrap_or_default();
     if !inner.is_empty() {
-        run.inner(inner.to_vec(), run.call.input.clone());
+        let input = run.call.input.clone();
+        super::carriers::elsewhere(run, Scope::Outside, |run| {
+            run.inner(inner.to_vec(), input);
+        });
     }
 }

@@ -103,7 +103,9 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                 }
                 let inner = args.get(split + 1..).unwrap_or_default().to_vec();
                 if !inner.is_empty() {
-                    run.inner(inner, Flow::Unknown);
+                    super::carriers::elsewhere(run, Scope::Remote, |run| {
+                        run.inner(inner, Flow::Unknown);
+                    });
                 }
             }
             ["get", kind, ..]

@@ -374,7 +374,16 @@ fn of_subcommand(run: &Run<'_, '_>) -> Option<Unwrapped> {
     let text = rest.windows(2).find(|pair| {
         matches!(pair, [flag, _] if matches!(flag.text.as_str(), "-c" | "--call" | "--command"))
     });
-    if let (Some([_, text]), "npm" | "nix" | "conda" | "opam") = (text, run.name) {
+    // `nix develop -c` takes words and no text.
+    let is_command = |arg: &Arg| matches!(&*arg.text, "-c" | "--command");
+    if let ("nix", Some(at)) = (run.name, rest.iter().position(is_command)) {
+        let words = rest.get(at + 1..).unwrap_or_default().to_vec();
+        return Some(match words.as_slice() {
+            [text] => Unwrapped::Text(text.text.clone()),
+            _ => Unwrapped::Words { words, env: Vec::new() },
+        });
+    }
+    if let (Some([_, text]), "npm" | "conda" | "opam") = (text, run.name) {
         return Some(Unwrapped::Text(text.text.clone()));
     }
     let words = behind(launcher, rest);

@@ -6,6 +6,7 @@
 mod agents;
 mod archives;
 mod backup;
+mod carriers;
 mod cloud;
 mod containers;
 mod copies;
@@ -33,6 +34,7 @@ mod publish;
 mod queues;
 mod readers;
 mod resources;
+mod rows;
 mod runners;
 mod secret_stores;
 mod senders;
@@ -850,6 +852,7 @@ pub(crate) fn sources() -> Vec<Source> {
         source!("agents", &[]),
         source!("archives", &[]),
         source!("backup", &[]),
+        source!("carriers", &[]),
         source!("cloud", &[]),
         source!("containers", &[]),
         source!("copies", copies::PROGRAMS),
@@ -880,6 +883,13 @@ pub(crate) fn sources() -> Vec<Source> {
         source!("queues", &[]),
         source!("readers", &[]),
         source!("resources", &[]),
+        source!("rows/access", &[]),
+        source!("rows/clusters", &[]),
+        source!("rows/data", &[]),
+        source!("rows/exposure", &[]),
+        source!("rows/hosting", &[]),
+        source!("rows/machines", &[]),
+        source!("rows/mobile", &[]),
         source!("runners", &[]),
         source!("secret_stores", &[]),
         source!("senders", &[]),
@@ -902,7 +912,7 @@ pub(crate) fn names_of(id: &str) -> Vec<&'static str> {
         "other_vcs" => names.extend(other_vcs::names()),
         "cloud" => names.extend(cloud::NAMES),
         "directory" => names.extend(["cd", "pushd", "popd", "chdir"]),
-        _ => {}
+        id => names.extend(rows::names_of(id)),
     }
     names
 }
@@ -972,6 +982,8 @@ pub(crate) fn run(run: &mut Run<'_, '_>) {
     system::programs_of_environment(run);
     secret_stores::run(run);
     senders::run(run);
+    rows::run(run);
+    carriers::run(run);
     match rule {
         // The text is read as a whole elsewhere, with the quotes and slashes it means.
         Some(_) if run.analyzer.is_powershell && powershell::is_cmdlet(run.name) => {}

@@ -80,7 +80,7 @@ use crate::pipes::Flow;
 use crate::program::Program;
 use crate::run::Run;
 use crate::secrets::secrecy;
-use Reversibility::{R1, R3, R5};
+use Reversibility::{R1, R5};
 
 const CURL: Program = Program::open(
     "X= H= d= F= T= o= u= A= e= b= c= E= K= m= r= x= w= y= Y= z= P= Q= t= C= D= U= \
@@ -167,6 +167,15 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         "ftp" | "lftp" | "tftp" | "smbclient" => {
             run.effect(Kind::SendOut, &run.line(), Scope::Remote, R1, "opens a session for files")
         }
+        "openssl" if matches!(run.args.first(), Some(arg) if matches!(&*arg.text, "enc" | "base64")) =>
+        {
+            let call = run.call;
+            let given =
+                run.args.windows(2).filter(|pair| matches!(pair, [flag, _] if flag.text == "-in"));
+            for arg in given.filter_map(|pair| pair.last()) {
+                run.analyzer.read_file(arg, run.name, call);
+            }
+        }
         "grpcurl" | "evans" | "buf" | "grpc_cli" | "ghz" => remote_call(run),
         _ => {}
     }
@@ -219,6 +228,11 @@ fn is_loopback(host: &str) -> bool {
         || host.starts_with("127.")
             && host.split('.').count() == 4
             && host.bytes().all(|b| b.is_ascii_digit() || b == b'.')
+}
+
+/// Whether an address is on this machine.
+pub(super) fn is_own(url: &str) -> bool {
+    is_loopback(host_of(url))
 }
 
 /// Whether the port of an address is that of a database or another store.
@@ -364,7 +378,7 @@ fn request(run: &mut Run<'_, '_>) {
     let is_own = is_loopback(host_of(&url));
     if is_own && keeps_data(&url) && (method == "DELETE" || by_query) {
         run.ask(Kind::RemoteState, &url, Scope::Unknown, "deletes from a store of data");
-    } else if !is_own && (method == "DELETE" || by_query) {
+    } else if !is_own && (matches!(&*method, "DELETE" | "PURGE") || by_query) {
         run.remote(&url, "sends a request to delete");
     } else if url.contains("/_close") || url.contains("_forcemerge") {
         run.ask(Kind::RemoteState, &url, Scope::Remote, "changes an index");
@@ -409,6 +423,10 @@ fn request(run: &mut Run<'_, '_>) {
     if !is_own && names_foreign_secret(&parsed, &url) {
         run.ask(Kind::SendOut, &url, Scope::Remote, "sends a secret of the environment");
     }
+    if let Some(path) = url.strip_prefix("file://") {
+        let call = run.call;
+        run.analyzer.read_file(&Arg::plain(path), run.name, call);
+    }
     let call = run.call;
     let mut sends = call.secret && !logs_in_with_own_token(run, &url);
     for given in &parsed.options {
@@ -429,7 +447,7 @@ fn request(run: &mut Run<'_, '_>) {
                 .map(|(_, file)| file.split(';').next().unwrap_or(file)),
             _ => None,
         };
-        if let Some(file) = file {
+        for file in file.into_iter().flat_map(|files| files.split(',')) {
             let path = run.analyzer.place(file).path;
             sends |= file == "-" && call.input == Flow::Secret;
             sends |=
@@ -635,24 +653,10 @@ fn ssh(run: &mut Run<'_, '_>) {
             run.effect(Kind::Privilege, &host, Scope::Remote, R1, "opens a shell in production");
         }
         if let Flow::Text(text) = run.call.input.clone() {
-            run.shell_text(&text);
+            super::carriers::elsewhere(run, Scope::Remote, |run| run.shell_text(&text));
         }
         return;
     }
-    // The tree of another machine is not ours.
-    let saved = run.analyzer.cwd.take();
-    let before = run.analyzer.effects.len();
     let text = command.join(" ");
-    run.shell_text(&text);
-    run.analyzer.cwd = saved;
-    for effect in run.analyzer.effects.iter_mut().skip(before) {
-        let is_there = match effect.kind {
-            Kind::Delete => effect.reversibility >= R3,
-            Kind::Overwrite => true,
-            _ => false,
-        };
-        if is_there && effect.scope != Scope::Temp {
-            effect.scope = Scope::Remote;
-        }
-    }
+    super::carriers::elsewhere(run, Scope::Remote, |run| run.shell_text(&text));
 }

@@ -17,6 +17,7 @@
 //! ```asked
 //! ssh -fNR 2222:localhost:22 x@203.0.113.9
 //! ssh -R 8022:localhost:22 x@h
+//! ssh -L 0.0.0.0:5432:db:5432 h
 //! kubectl port-forward --address 0.0.0.0 svc/db 5432
 //! autossh -M 0 -f -N -R 2222:localhost:22 x@h
 //! ngrok tcp 22
@@ -26,7 +27,6 @@
 //! croc send dist.zip
 //! http GET localhost:8000/api
 //! ssh -L 5432:localhost:5432 bastion
-//! ngrok http 3000
 //! openssl x509 -in server.pem -noout -text
 //! openssl s_client -connect example.com:443 </dev/null
 //! rclone lsd remote:
@@ -199,14 +199,12 @@ fn tunnels(run: &mut Run<'_, '_>) {
     let words = super::plain_words(run.args);
     let has = |flag: &str| run.args.iter().any(|arg| arg.text == flag);
     let opens = match run.name {
-        "ngrok" => matches!(words.first(), Some(&("tcp" | "ssh" | "start"))),
         "cloudflared" => run.args.iter().any(|arg| {
             ["ssh://", "tcp://", "rdp://", "smb://"].iter().any(|scheme| arg.text.contains(scheme))
         }),
-        "bore" | "frpc" | "chisel" | "lt" | "localtunnel" | "rathole" | "pagekite" | "inlets" => {
+        "bore" | "frpc" | "lt" | "localtunnel" | "rathole" | "pagekite" | "inlets" => {
             !words.is_empty() && !matches!(words.first(), Some(&"server"))
         }
-        "tailscale" => matches!(words.first(), Some(&"funnel")),
         "tmate" | "upterm" | "gotty" | "ttyd" | "teleconsole" | "sshx" | "warp" => !has("-V"),
         "ssh" | "autossh" => is_back_way(run.args),
         "kubectl" | "oc" => words.contains(&"port-forward") && is_address_open(run.args),
@@ -255,7 +253,7 @@ fn is_back_way(args: &[Arg]) -> bool {
         let value = if attached.is_empty() { args.next().unwrap_or("") } else { attached };
         match letter {
             "R" => return true,
-            "D" => return value.starts_with("0.0.0.0") || value.starts_with('*'),
+            "D" | "L" if value.starts_with("0.0.0.0") || value.starts_with('*') => return true,
             "o" if value.to_ascii_lowercase().starts_with("remoteforward") => return true,
             _ => {}
         }
