@@ -74,7 +74,6 @@
 //! ```
 
 use super::frameworks;
-use super::projects::written;
 use crate::analyze::Call;
 use crate::effects::{Certainty, Kind, Reversibility, Scope};
 use crate::expand::Arg;
@@ -102,7 +101,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         }
         "expect" | "tclsh" | "wish" => tcl(run),
         "tmux" | "screen" => multiplexer(run),
-        "make" | "gmake" | "just" | "task" => {
+        "make" | "gmake" | "just" | "task" if !only_shows_tasks(run) => {
             make_texts(run);
             // The names of targets say what they do.
             let words = super::plain_words(run.args);
@@ -120,8 +119,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                         | "db:drop"
                         | "db:reset"
                 )
-            }) && !run.args.iter().any(|arg| arg.text == "-n")
-            {
+            }) {
                 run.sure(
                     Kind::Delete,
                     &words.join(" "),
@@ -164,7 +162,9 @@ pub(super) fn versioned(run: &mut Run<'_, '_>) {
 fn shell(run: &mut Run<'_, '_>) {
     let grammar = Program::open("o= O= rcfile= init-file=");
     let (parsed, at) = grammar.parse_until(run.args, true);
-    if parsed.informs() || parsed.has("n", "") {
+    // `+n` behind `-n` reads and runs again.
+    let runs_again = run.args.iter().any(|arg| arg.text.starts_with('+') && arg.text.contains('n'));
+    if parsed.informs() || parsed.has("n", "") && !runs_again {
         return;
     }
     let rest = run.args.get(at..).unwrap_or_default();
@@ -554,14 +554,50 @@ fn module(run: &mut Run<'_, '_>, module: &str, at: usize) {
 }
 
 /// Analyzes rules passed to `make` in words, through a pipe or in a file just written.
+/// Whether a task runner only shows what it would run.
+fn only_shows_tasks(run: &Run<'_, '_>) -> bool {
+    let shows = |arg: &Arg| match run.name {
+        "make" | "gmake" => matches!(
+            &*arg.text,
+            "-n" | "--just-print" | "--dry-run" | "--recon" | "-q" | "--question" | "--help" | "-v"
+        ),
+        "just" => matches!(
+            &*arg.text,
+            "--show"
+                | "-s"
+                | "--list"
+                | "-l"
+                | "--summary"
+                | "--dump"
+                | "--dry-run"
+                | "-n"
+                | "--evaluate"
+                | "--variables"
+                | "--fmt"
+                | "--groups"
+                | "--usage"
+                | "--help"
+        ),
+        _ => matches!(
+            &*arg.text,
+            "--list"
+                | "-l"
+                | "--list-all"
+                | "-a"
+                | "--summary"
+                | "--dry"
+                | "-n"
+                | "--status"
+                | "--help"
+                | "-h"
+        ),
+    };
+    run.args.iter().take_while(|arg| arg.text != "--").any(shows)
+}
+
 fn make_texts(run: &mut Run<'_, '_>) {
     let mut texts: Vec<String> = Vec::new();
     let mut previous = "";
-    let is_file = |arg: &Arg| matches!(&*arg.text, "-f" | "--file" | "--makefile");
-    if run.name != "just" && run.name != "task" && !run.args.iter().any(is_file) {
-        let usual = ["GNUmakefile", "makefile", "Makefile"];
-        texts.extend(usual.iter().find_map(|name| written(run, name)));
-    }
     for arg in run.args {
         let text = arg.text.as_str();
         texts.extend(text.strip_prefix("--eval=").map(str::to_owned));
@@ -576,13 +612,10 @@ fn make_texts(run: &mut Run<'_, '_>) {
         {
             texts.push(input.clone());
         }
-        if matches!(previous, "-f" | "--file" | "--makefile") {
-            texts.extend(written(run, text));
-            if let (true, Some(Flow::Text(rules))) =
-                (text.contains("/dev/fd/"), run.call.processes.first())
-            {
-                texts.push(rules.clone());
-            }
+        if let ("-f" | "--file" | "--makefile", true, Some(Flow::Text(rules))) =
+            (previous, text.contains("/dev/fd/"), run.call.processes.first())
+        {
+            texts.push(rules.clone());
         }
         previous = text;
     }

@@ -41,6 +41,7 @@ mod senders;
 mod services;
 mod sources;
 mod system;
+mod tasks;
 mod unknown;
 mod verbs;
 pub(crate) mod windows;
@@ -895,6 +896,7 @@ pub(crate) fn sources() -> Vec<Source> {
         source!("senders", &[]),
         source!("services", &[]),
         source!("system", &[]),
+        source!("tasks", &[]),
         source!("unknown", &[]),
         source!("windows", &[]),
         source!("writers", writers::PROGRAMS),

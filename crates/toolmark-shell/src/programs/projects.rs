@@ -3,8 +3,6 @@
 //!
 //! ```asked
 //! printf 'int main(){ system("rm -rf /srv/data"); }' > x.c && gcc x.c -o x && ./x
-//! echo '{"scripts":{"x":"rm -rf ~/code"}}' > package.json && npm run x
-//! printf 'x:\n  rm -rf ~/code\n' > justfile && just x
 //! echo 'rm -rf ~/code' > .envrc && direnv allow
 //! cat > x.c <<'E'
 //! | int main(){ execlp("rm","rm","-rf","/srv/m",(char*)0); }
@@ -38,8 +36,6 @@
 //! | ansible-playbook p.yml
 //! ```
 //! ```allowed
-//! echo '{"scripts":{"x":"echo hi"}}' > package.json && npm run x
-//! printf 't:\n  cargo test\n' > justfile && just t
 //! cat > x.c <<'E'
 //! | int main(){return 0;}
 //! | E
@@ -71,18 +67,11 @@ enum Reading {
     Recipes,
     /// YAML: values of command keys are shell text.
     Yaml,
-    /// Values of `scripts` are shell text.
-    Scripts,
     Code(Language),
 }
 
 /// Tools, with the files that they run without naming them.
 const FILES: &[(&[&str], &[&str], Reading)] = &[
-    (&["just"], &["justfile", "Justfile", ".justfile"], Reading::Recipes),
-    (&["task", "go-task"], &["Taskfile.yml", "Taskfile.yaml", "taskfile.yml"], Reading::Yaml),
-    (&["npm", "pnpm", "yarn", "bun", "npx"], &["package.json"], Reading::Scripts),
-    (&["composer"], &["composer.json"], Reading::Scripts),
-    (&["deno"], &["deno.json", "deno.jsonc"], Reading::Scripts),
     (&["direnv"], &[".envrc"], Reading::Shell),
     (&["rake", "rails"], &["Rakefile", "rakefile"], Reading::Code(Language::Ruby)),
     (&["bundle", "bundler"], &["Gemfile"], Reading::Code(Language::Ruby)),
@@ -187,8 +176,15 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
     if matches!(run.name, "ansible-playbook" | "ansible-pull" | "ansible-runner") {
         playbooks(run);
     }
+    if super::only_informs(run.args) {
+        return;
+    }
+    super::tasks::run(run);
     let is_fed = matches!(run.call.input, crate::pipes::Flow::Text(_)) && compiles(run.name);
-    if run.analyzer.made.is_empty() && !is_fed || super::only_informs(run.args) {
+    if run.analyzer.made.is_empty() && !is_fed {
+        if run.analyzer.context.facts.is_some() {
+            sources(run);
+        }
         return;
     }
     let is_compose = run.args.first().is_some_and(|arg| arg.text == "compose");
@@ -210,6 +206,13 @@ pub(super) fn written(run: &Run<'_, '_>, file: &str) -> Option<String> {
     run.analyzer.made.text(&path).map(str::to_owned)
 }
 
+/// Returns the text of a source that the command line or the session wrote.
+fn source_text(run: &Run<'_, '_>, file: &str) -> Option<String> {
+    let path = run.analyzer.place(file).path;
+    let is_own = || run.analyzer.context.facts.is_some_and(|facts| facts.made(&path));
+    written(run, file).or_else(|| is_own().then(|| run.analyzer.script_text(file))?)
+}
+
 fn read(run: &mut Run<'_, '_>, text: &str, reading: Reading) {
     match reading {
         Reading::Shell => run.shell_text(text),
@@ -219,11 +222,6 @@ fn read(run: &mut Run<'_, '_>, text: &str, reading: Reading) {
             }
         }
         Reading::Yaml => yaml(run, text),
-        Reading::Scripts => {
-            for script in scripts(text) {
-                run.shell_text(&script);
-            }
-        }
         Reading::Code(language) => inline::scan(run, language, text),
     }
 }
@@ -271,29 +269,6 @@ fn yaml(run: &mut Run<'_, '_>, text: &str) {
     }
 }
 
-/// Returns the values of the object `scripts` or `tasks` in JSON.
-fn scripts(text: &str) -> Vec<String> {
-    let start = ["\"scripts\"", "\"tasks\""].iter().find_map(|key| text.find(key));
-    let Some(start) = start else { return Vec::new() };
-    let object = text.get(start..).unwrap_or("").split_once('{').map_or("", |(_, rest)| rest);
-    let mut strings = Vec::new();
-    let mut chars = object.chars();
-    let mut open: Option<String> = None;
-    while let Some(c) = chars.next() {
-        match (c, open.as_mut()) {
-            ('"', Some(_)) => strings.extend(open.take()),
-            ('"', None) => open = Some(String::new()),
-            ('\\', Some(text)) => {
-                text.extend(chars.next().map(|c| if c == 'n' { '\n' } else { c }))
-            }
-            (c, Some(text)) => text.push(c),
-            ('}', None) => break,
-            _ => {}
-        }
-    }
-    strings.into_iter().skip(1).step_by(2).collect()
-}
-
 /// Analyzes a playbook that the command line or the session wrote.
 fn playbooks(run: &mut Run<'_, '_>) {
     let looks = |arg: &Arg| {
@@ -306,6 +281,17 @@ fn playbooks(run: &mut Run<'_, '_>) {
     if run.name == "ansible-pull" && !run.args.is_empty() {
         let (kind, level) = (Kind::ExecuteUntrusted, Reversibility::R3);
         run.effect(kind, &run.line(), Scope::Remote, level, "runs a playbook of a repository");
+    }
+    let destroys = |arg: &&Arg| {
+        let name = arg.text.rsplit('/').next().unwrap_or("");
+        let mut words = name.split(|c: char| !c.is_ascii_alphanumeric());
+        words.any(|word| matches!(word, "teardown" | "destroy" | "wipe" | "purge" | "decommission"))
+    };
+    let named = run.args.iter().filter(|arg| arg.text.ends_with(".yml")).find(destroys);
+    if let Some(file) = named.map(|arg| arg.text.clone()) {
+        let (scope, certainty) = (Scope::Remote, Certainty::Likely);
+        let why = "runs a playbook that says it destroys";
+        run.sure(Kind::RemoteState, &file, scope, Reversibility::R3, certainty, why);
     }
     let files: Vec<String> = run
         .args
@@ -337,7 +323,7 @@ fn sources(run: &mut Run<'_, '_>) {
     }
     let files = run.args.iter().filter(|arg| is_source(&arg.text));
     let mut texts: Vec<(String, String)> =
-        files.filter_map(|arg| Some((arg.text.clone(), written(run, &arg.text)?))).collect();
+        files.filter_map(|arg| Some((arg.text.clone(), source_text(run, &arg.text)?))).collect();
     // `gcc -xc -` reads what flows in; `java NAME` starts what was compiled.
     if let (true, crate::pipes::Flow::Text(text)) =
         (run.args.iter().any(|arg| arg.text == "-"), &run.call.input)
@@ -355,7 +341,7 @@ fn sources(run: &mut Run<'_, '_>) {
     if texts.is_empty() && run.args.iter().any(|arg| matches!(&*arg.text, "." | "./...")) {
         let usual = ["main.go", "src/main.rs", "main.zig", "main.v"];
         texts.extend(
-            usual.iter().filter_map(|file| Some(((*file).to_owned(), written(run, file)?))),
+            usual.iter().filter_map(|file| Some(((*file).to_owned(), source_text(run, file)?))),
         );
     }
     for (file, text) in texts {
@@ -375,15 +361,5 @@ fn sources(run: &mut Run<'_, '_>) {
             let path = run.analyzer.place(&output).path;
             run.analyzer.made.compile(&path, &text);
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    #[test]
-    fn scripts_of_json() {
-        let text = r#"{"name":"x","scripts":{"a":"echo \"1\"","b":"rm x"},"c":"d"}"#;
-        assert_eq!(scripts(text), ["echo \"1\"", "rm x"]);
     }
 }
