@@ -552,6 +552,9 @@ impl<'c> Analyzer<'c> {
         if args.is_empty() {
             return Flow::None;
         }
+        if program == "exec" && args.len() == 1 {
+            self.report_opened(&simple.redirections, &call);
+        }
         if simple.redirections.iter().any(|given| self.goes_to_file(given))
             && let Some((first, rest)) = args.split_first()
             && programs::writes_endlessly(&crate::run::program_name(&first.text), &{
@@ -608,6 +611,23 @@ impl<'c> Analyzer<'c> {
             self.feed_coprocess(&output, &call);
         }
         output
+    }
+
+    /// Reports the files that `exec 3>FILE` empties. Locks and logs are opened that way to be used.
+    fn report_opened(&mut self, redirections: &[Redirection], call: &Call) {
+        let is_meant = |path: &str| {
+            [".lock", ".log", ".pid", ".fifo", ".lck"].iter().any(|end| path.ends_with(end))
+        };
+        let opens = |given: &&Redirection| {
+            given.kind == RedirectionKind::Write && given.descriptor.is_some_and(|fd| fd > 2)
+        };
+        for given in redirections.iter().filter(opens) {
+            for arg in expand(&given.target, &self.variables, self.cwd.as_deref()) {
+                if !is_meant(&arg.text) {
+                    self.empty_file(&arg, "exec", call);
+                }
+            }
+        }
     }
 
     /// Reports a file that the shell empties before the command reads it: `jq . f > f`.
@@ -686,9 +706,16 @@ impl<'c> Analyzer<'c> {
             }
             let appends = redirection.kind == RedirectionKind::Append;
             // `echo -n > FILE`
-            if *output == Flow::Text(String::new()) && !appends {
+            if let Flow::Text(text) = output
+                && text.trim().is_empty()
+                && !appends
+            {
                 for arg in expand(&redirection.target, &self.variables, self.cwd.as_deref()) {
-                    self.empty_file(&arg, "redirection", call);
+                    // A line end may as well be the start of a new file.
+                    let exists = || self.context.facts?.exists(&self.place(&arg.text).path);
+                    if text.is_empty() || exists() == Some(true) {
+                        self.empty_file(&arg, "redirection", call);
+                    }
                 }
             }
             let Some(name) = redirection.target.literal() else { continue };
@@ -734,7 +761,8 @@ impl<'c> Analyzer<'c> {
                     };
                 }
                 RedirectionKind::Duplicate => {
-                    let from = redirection.target.literal().and_then(|text| text.parse().ok());
+                    let args = expand(&redirection.target, &self.variables, self.cwd.as_deref());
+                    let from = args.first().and_then(|arg| arg.literal()?.parse().ok());
                     let known = |(number, _): &&(u32, Flow)| Some(*number) == from;
                     if let Some((_, known)) = self.descriptors.iter().rev().find(known) {
                         flow = known.clone();
@@ -788,8 +816,12 @@ impl<'c> Analyzer<'c> {
         if let Some(name) = &redirection.variable {
             self.variables.set(name, Value::Texts(vec![number.to_string()]));
         }
-        for directory in ["/dev/fd", "/proc/self/fd"] {
-            self.made.write(&format!("{directory}/{number}"), flow, false);
+        for directory in ["/dev/fd", "/proc/self/fd", "/proc/thread-self/fd"] {
+            let path = format!("{directory}/{number}");
+            self.made.write(&path, flow, false);
+            if *flow == Flow::Remote {
+                self.downloads.push(path);
+            }
         }
         self.descriptors.push((number, flow.clone()));
         true

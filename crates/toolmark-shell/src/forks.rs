@@ -42,7 +42,7 @@ pub(crate) fn is_endless(condition: &Script, until: bool) -> bool {
     let [item] = condition.items.as_slice() else { return false };
     let [stage] = item.pipeline.stages.as_slice() else { return false };
     let holds = match stage {
-        Node::Simple(simple) => match literal(simple).as_deref() {
+        Node::Simple(simple) => match base(simple).as_deref() {
             Some("true" | ":" | "yes") => true,
             Some("false") => false,
             Some("[" | "test") => {
@@ -92,10 +92,8 @@ fn starts(script: &Script) -> bool {
 
 fn waits(script: &Script) -> bool {
     let is_waiting = |simple: &Simple| {
-        let name = literal(simple).unwrap_or_default();
-        let name = name.rsplit('/').next().unwrap_or("");
         matches!(
-            name,
+            base(simple).unwrap_or_default().as_str(),
             "wait"
                 | "sleep"
                 | "read"
@@ -110,8 +108,26 @@ fn waits(script: &Script) -> bool {
     let foreground = script.items.iter().filter(|item| item.after != Operator::Background);
     foreground.flat_map(|item| &item.pipeline.stages).any(|stage| match stage {
         Node::Simple(simple) => is_waiting(simple),
-        stage => inner(stage, waits),
+        // `wait` in a shell of its own waits for nothing.
+        Node::Compound(compound) => match &compound.kind {
+            CompoundKind::Subshell(script) => waits(script) && !only_waits(script),
+            _ => inner(stage, waits),
+        },
     })
+}
+
+/// Whether a script is nothing but `wait`.
+fn only_waits(script: &Script) -> bool {
+    let stages = || script.items.iter().flat_map(|item| &item.pipeline.stages);
+    stages().all(
+        |stage| matches!(stage, Node::Simple(simple) if base(simple).as_deref() == Some("wait")),
+    )
+}
+
+/// Returns the program of a command without its directory.
+fn base(simple: &Simple) -> Option<String> {
+    let name = literal(simple)?;
+    Some(name.rsplit('/').next().unwrap_or("").to_owned())
 }
 
 /// Applies a check to the scripts of a compound command.
@@ -144,6 +160,8 @@ mod tests {
             "while true; do ./x & done",
             "while :; do (sleep 99 &); done",
             "until false; do ./x & done",
+            "until /usr/bin/false; do ./x & done",
+            "while true; do ./x & (wait); done",
             "while [ 1 ]; do ./x & done",
             "while ((1)); do ./x & done",
             "for ((;;)); do ./x & done",

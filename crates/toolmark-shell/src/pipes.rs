@@ -40,14 +40,20 @@ fn only(script: &Script) -> Option<&Simple> {
 
 /// Returns the output of a script that only prints literal words.
 pub(crate) fn literal_output(script: &Script) -> Option<String> {
-    let simple = only(script)?;
-    let words: Option<Vec<Arg>> = simple
-        .words
-        .iter()
-        .map(|word| word.fixed().filter(|_| !word.is_glob()).map(|text| Arg::plain(&text)))
-        .collect();
-    let words = words?;
+    let [item] = script.items.as_slice() else { return None };
+    let (first, filters) = item.pipeline.stages.split_first()?;
+    let words = fixed_words(first)?;
     let (program, rest) = words.split_first()?;
+    if !filters.is_empty() {
+        let mut flow = Flow::Text(printed(&program.text, rest)?);
+        for filter in filters {
+            let words = fixed_words(filter)?;
+            let (program, rest) = words.split_first()?;
+            flow = filtered(&program.text, rest, &flow);
+        }
+        let Flow::Text(text) = flow else { return None };
+        return Some(text.trim_end_matches('\n').to_owned());
+    }
     // The path of a program is known well enough.
     if let ("which" | "command", [.., name]) = (program.text.as_str(), rest)
         && (program.text == "which" || rest.first().is_some_and(|flag| flag.text == "-v"))
@@ -56,6 +62,16 @@ pub(crate) fn literal_output(script: &Script) -> Option<String> {
     }
     let text = printed(&program.text, rest)?;
     Some(text.trim_end_matches('\n').to_owned())
+}
+
+/// Returns the words of a simple command without redirections, if all of them are known.
+fn fixed_words(node: &Node) -> Option<Vec<Arg>> {
+    let Node::Simple(simple) = node else { return None };
+    let words = simple
+        .words
+        .iter()
+        .map(|word| word.fixed().filter(|_| !word.is_glob()).map(|text| Arg::plain(&text)));
+    words.collect::<Option<Vec<Arg>>>().filter(|_| simple.redirections.is_empty())
 }
 
 /// Whether a script makes a temporary file or directory and prints its path.

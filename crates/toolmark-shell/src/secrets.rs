@@ -76,6 +76,7 @@ const NAMES: &[&str] = &[
     ".terraformrc",
     "hosts.yml",
     "auth.json",
+    "auth.toml",
     ".dockercfg",
     "kubeconfig",
     ".boto",
@@ -85,6 +86,21 @@ const NAMES: &[&str] = &[
     "secrets",
     ".secrets",
 ];
+/// Endings of packed files and of copies.
+const PACKED: &[&str] = &[".gz", ".xz", ".bz2", ".zst", ".zip", ".b64", ".bak", ".old", ".orig"];
+
+/// Directories in which programs keep messages, mail and what was visited.
+const PRIVATE_STORES: &[&str] = &[
+    "Library/Messages/",
+    "Library/Mail/",
+    "Library/Safari/",
+    "Library/Cookies/",
+    "Application Support/Signal/",
+    "Application Support/AddressBook/",
+    "Application Support/Google/Chrome/",
+    "Application Support/Firefox/",
+];
+
 static KNOWN: Lookup<128> = Lookup::new(&[NAMES]);
 
 /// Returns the secrecy of the file at `path` by its name.
@@ -98,6 +114,8 @@ pub(crate) fn secrecy(path: &str) -> Option<Secrecy> {
         false => Cow::Borrowed(name),
     };
     let name = if name == "Login Data" { name } else { &*lower };
+    // What was packed is as secret as before.
+    let name = PACKED.iter().find_map(|end| name.strip_suffix(end)).unwrap_or(name);
     if full.starts_with("/run/secrets/") || full.starts_with("/var/run/secrets/") {
         return Some(Secrecy::Secret);
     }
@@ -121,8 +139,8 @@ pub(crate) fn secrecy(path: &str) -> Option<Secrecy> {
                 has("/etc/") || full.starts_with("etc/")
             }
             "hosts.yml" => has("gh/"),
-            "token" | "secret" | "secrets" | "auth.json" => {
-                full.starts_with('~')
+            "token" | "secret" | "secrets" | "auth.json" | "auth.toml" => {
+                full.starts_with(['~', '$'])
                     || full.starts_with("/run/")
                     || full.starts_with("/var/run")
                     || full.starts_with("/home/")
@@ -171,6 +189,25 @@ pub(crate) fn secrecy(path: &str) -> Option<Secrecy> {
         ".mozilla/firefox/",
         ".electrum/",
         ".bitcoin/",
+        ".terraform.d/credentials",
+        ".m2/settings.xml",
+        ".config/rclone/rclone.conf",
+        ".config/hub",
+        ".config/doctl/config.yaml",
+        ".config/stripe/config.toml",
+        ".config/ngrok/",
+        ".config/sops/",
+        ".config/age/",
+        ".config/configstore/",
+        ".config/.wrangler/",
+        ".wrangler/config/",
+        ".fly/config.yml",
+        ".railway/config.json",
+        ".supabase/access-token",
+        ".databrickscfg",
+        ".snowsql/config",
+        ".sentryclirc",
+        ".config/heroku/",
     ];
     let kept = full.bytes().enumerate().any(|(at, byte)| {
         let starts = |start: &str| full.get(at..).is_some_and(|rest| rest.starts_with(start));
@@ -178,6 +215,7 @@ pub(crate) fn secrecy(path: &str) -> Option<Secrecy> {
             b'.' => SECRET_STORES.iter().any(|start| starts(start)),
             b'/' => starts("/Keychains/"),
             b'g' => starts("google-chrome/"),
+            b'L' | b'A' => PRIVATE_STORES.iter().any(|start| starts(start)),
             _ => false,
         }
     });
@@ -227,6 +265,9 @@ mod tests {
             "server.key",
             "~/.kube/config",
             "~/.config/gh/hosts.yml",
+            "~/Library/Messages/chat.db",
+            "certs/server.key.xz",
+            "$CODEX_HOME/auth.json",
         ] {
             assert_eq!(secrecy(path), Some(Secrecy::Secret), "{path}");
         }

@@ -96,6 +96,18 @@ pub(crate) fn is_trial(name: &str) -> bool {
     words.any(|word| trials.iter().any(|trial| word.eq_ignore_ascii_case(trial)))
 }
 
+/// Whether a name is that of an object that tests make and remove.
+pub(crate) fn is_for_tests(name: &str) -> bool {
+    let mut words = name.split(|c: char| !c.is_ascii_alphanumeric());
+    words.any(|word| {
+        let names = ["test", "tests", "testing", "ci", "e2e", "scratch"];
+        names.iter().any(|known| word.eq_ignore_ascii_case(known))
+    })
+}
+
+/// Reason for the loss of a database with the name of a trial.
+pub(crate) const DROPS_TRIAL: &str = "drops a database for tests";
+
 /// Returns the worst statement of a text, if one is destructive.
 pub(crate) fn worst(text: &str) -> Option<Finding> {
     let tokens = tokens(text);
@@ -155,11 +167,12 @@ fn classify(words: &[&str]) -> Option<Finding> {
         })
     };
     match words {
+        ["drop", "schema", name, ..] if is_trial(name) => found(R3, "drops a schema for tests"),
         ["drop", "database" | "schema", "if", "exists", name, ..]
-        | ["drop", "database" | "schema", name, ..]
+        | ["drop", "database", name, ..]
             if is_trial(name) =>
         {
-            found(R3, "drops a database for tests")
+            Some(Finding { target: (*name).to_owned(), reversibility: R3, why: DROPS_TRIAL })
         }
         [
             "drop",

@@ -7,11 +7,16 @@
 //! tar cf a.tar x --checkpoint=1 --checkpoint-action=exec='rm -rf /'
 //! ```
 //! ```asked
+//! unzip -o x.zip
+//! unzip -qo x.zip -d .
 //! tar czf a.tgz ~/.ssh/id_rsa
 //! tar cz ~/.gnupg
 //! tar cf a.tar src --remove-files
 //! ```
 //! ```allowed
+//! unzip -o x.zip -d /tmp/x
+//! unzip -o x.zip -d vendor
+//! unzip -lo x.zip
 //! tar xzf a.tgz
 //! tar -czf a.tgz src
 //! unzip -l a.zip -d /etc
@@ -88,7 +93,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         }
         previous = text;
     }
-    if extracts && let Some(target) = target {
+    if extracts && let Some(target) = &target {
         let place = run.analyzer.place(&target.text);
         // Every program run from there came from the network.
         if run.call.input == crate::pipes::Flow::Remote && !target.dynamic {
@@ -107,11 +112,36 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             run.effect(Kind::Overwrite, &place.display, place.scope, Reversibility::R3, why);
         }
     }
+    if extracts && run.name == "unzip" {
+        overwrites(run, target.as_ref());
+    }
     let call = run.call;
     if !extracts {
         for arg in run.args.iter().filter(|arg| !arg.text.starts_with('-')) {
             run.analyzer.read_file(arg, run.name, call);
         }
+    }
+}
+
+/// Reports `unzip -o` over a whole tree: files of the same names are lost without a question.
+fn overwrites(run: &mut Run<'_, '_>, target: Option<&Arg>) {
+    let is_letters = |text: &str| {
+        text.strip_prefix('-').is_some_and(|rest| {
+            !rest.starts_with('-') && rest.chars().all(|c| c.is_ascii_alphabetic())
+        })
+    };
+    let has = |letters: &[char]| {
+        run.args.iter().any(|arg| is_letters(&arg.text) && arg.text.contains(letters))
+    };
+    if !has(&['o']) || has(&['l', 't', 'v', 'p', 'Z', 'n', 'f']) {
+        return;
+    }
+    let place = run.analyzer.place(target.map_or(".", |arg| arg.text.as_str()));
+    let in_tree = matches!(place.scope, Scope::TreeTracked | Scope::TreeUntracked);
+    let is_root = target.is_none_or(|arg| matches!(arg.text.as_str(), "." | "./" | ".."));
+    if in_tree && is_root {
+        let why = "overwrites files with those of an archive";
+        run.ask(Kind::Overwrite, &place.display, place.scope, why);
     }
 }
 

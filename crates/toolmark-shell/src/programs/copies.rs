@@ -349,6 +349,18 @@ fn destination(run: &Run<'_, '_>, target: &Arg) -> (Scope, Reversibility, Certai
     (scope, level, Certainty::Proven)
 }
 
+/// Reports a copy over the configuration of another machine.
+fn configures(run: &mut Run<'_, '_>, target: &Arg) {
+    let Some((_, path)) = target.text.split_once(':').filter(|_| is_remote(&target.text)) else {
+        return;
+    };
+    let starts = ["/etc/", "/usr/", "/boot/", "/lib/", "/root/", "/var/spool/cron", ".ssh/"];
+    if starts.iter().any(|start| path.starts_with(start)) {
+        let why = "replaces the configuration of another machine";
+        run.ask(Kind::RemoteState, &target.text, Scope::Remote, why);
+    }
+}
+
 fn scp(run: &mut Run<'_, '_>) {
     let parsed = Program::open("c= D= F= i= J= l= o= P= S= X= b=").parse(run.args);
     for given in parsed.options.iter().filter(|given| given.name == "o") {
@@ -365,6 +377,7 @@ fn scp(run: &mut Run<'_, '_>) {
             run.analyzer.downloads.push(path);
         }
     }
+    configures(run, target);
     for source in sources {
         let secret =
             secrecy(&source.text).or_else(|| secrecy(&run.analyzer.place(&source.text).path));

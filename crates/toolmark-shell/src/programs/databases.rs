@@ -91,9 +91,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
     match run.name {
         "redis-cli" | "valkey-cli" => redis(run),
         "mongosh" | "mongo" | "arangosh" => mongo(run),
-        "dropdb" if drops_trial(run.args) => {
-            run.ask(Kind::Delete, &run.line(), Scope::Remote, "drops a database for tests");
-        }
+        "dropdb" if drops_trial(run.args) => trial(run, &run.line()),
         "dropdb" | "dropuser" | "pg_dropcluster" => whole(run, "drops a database"),
         "pg_restore" => {
             if run.args.iter().any(|arg| matches!(arg.text.as_str(), "-c" | "--clean")) {
@@ -109,10 +107,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             let words = super::plain_words(run.args);
             if words.iter().any(|word| matches!(*word, "drop")) {
                 match words.last().is_some_and(|name| sql::is_trial(name)) {
-                    true => {
-                        let why = "drops a database for tests";
-                        run.ask(Kind::Delete, &words.join(" "), Scope::Remote, why);
-                    }
+                    true => trial(run, &words.join(" ")),
                     false => whole(run, "drops a database"),
                 }
             } else if words.contains(&"shutdown") {
@@ -150,13 +145,45 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
     }
 }
 
+/// Reports the loss of a database for tests on this machine, which the next run makes anew.
+fn trial(run: &mut Run<'_, '_>, target: &str) {
+    let why = "drops a database for tests";
+    run.effect(Kind::Delete, target, Scope::Outside, Reversibility::R2, why);
+}
+
+/// Whether a host is this machine.
+fn is_here(host: Option<&str>) -> bool {
+    host.is_none_or(|host| {
+        matches!(host, "localhost" | "127.0.0.1" | "::1") || host.starts_with('/')
+    })
+}
+
+/// Whether the database of a client is one for tests on this machine: by an option, an operand,
+/// the environment or an address.
+fn is_trial_here(run: &Run<'_, '_>, parsed: &crate::options::Parsed<'_>) -> bool {
+    let name = parsed.value("d", "dbname").or_else(|| parsed.value("D", "database"));
+    let operand = parsed.operands.first().filter(|arg| !arg.dynamic && !arg.text.contains(' '));
+    let name = name.or(operand.map(|arg| arg.text.as_str()));
+    let name = name.map(str::to_owned).or_else(|| run.variable("PGDATABASE"));
+    let Some(name) = name else { return false };
+    let host = parsed.value("h", "host").map(str::to_owned).or_else(|| run.variable("PGHOST"));
+    match name.split_once("://") {
+        Some((_, rest)) => {
+            let (server, database) = rest.split_once('/').unwrap_or((rest, ""));
+            let host = server.rsplit('@').next().unwrap_or("").split(':').next();
+            is_here(host) && sql::is_for_tests(database.split('?').next().unwrap_or(""))
+        }
+        None => is_here(host.as_deref()) && sql::is_for_tests(&name),
+    }
+}
+
 /// Whether every database has the name of a test database, and none is on another machine.
 fn drops_trial(args: &[Arg]) -> bool {
     let parsed = Program::open("h= p= U= host= port= username=").parse(args);
-    let host = parsed.value("h", "host").unwrap_or("localhost");
-    let is_here = matches!(host, "localhost" | "127.0.0.1" | "::1") || host.starts_with('/');
     let mut names = parsed.operands.iter().peekable();
-    is_here && names.peek().is_some() && names.all(|arg| !arg.dynamic && sql::is_trial(&arg.text))
+    is_here(parsed.value("h", "host"))
+        && names.peek().is_some()
+        && names.all(|arg| !arg.dynamic && sql::is_for_tests(&arg.text))
 }
 
 fn whole(run: &mut Run<'_, '_>, why: &'static str) {
@@ -270,6 +297,11 @@ fn client(run: &mut Run<'_, '_>) {
         if local && text.lines().any(|line| line.trim().starts_with(".open --new ")) {
             run.effect(Kind::Delete, &file, Scope::Outside, R4, "makes a database anew");
         }
+        if local && !memory && text.lines().any(|line| line.trim().starts_with(".restore ")) {
+            let place = run.analyzer.place(&file);
+            let level = if place.scope == Scope::Temp { Reversibility::R2 } else { R4 };
+            run.effect(Kind::Delete, &file, place.scope, level, "replaces a database");
+        }
         let Some(found) = sql::worst(&text) else { continue };
         if memory {
             continue;
@@ -279,7 +311,14 @@ fn client(run: &mut Run<'_, '_>) {
             && parsed.operands.first().is_some_and(|arg| {
                 !arg.dynamic && !arg.text.contains(' ') && sql::is_trial(&arg.text)
             });
-        if is_trial && parsed.value("h", "host").is_none_or(|host| host == "localhost") {
+        let drops_trial = found.why == sql::DROPS_TRIAL
+            && is_here(parsed.value("h", "host"))
+            && sql::is_for_tests(&found.target);
+        // From a database for tests, another one can be dropped.
+        let is_inside = !text.to_ascii_lowercase().contains("database");
+        if !local && (is_inside && is_trial_here(run, &parsed) || drops_trial) {
+            trial(run, &found.target);
+        } else if is_trial && is_here(parsed.value("h", "host")) {
             run.ask(Kind::Delete, &found.target, Scope::Remote, found.why);
         } else if local {
             let place = run.analyzer.place(&file);
@@ -312,7 +351,7 @@ fn unseen(run: &mut Run<'_, '_>, file: &str) {
     let says = words.any(|word| {
         matches!(
             word.to_ascii_lowercase().as_str(),
-            "drop" | "wipe" | "purge" | "nuke" | "truncate" | "destroy" | "teardown"
+            "drop" | "wipe" | "purge" | "nuke" | "truncate" | "destroy" | "teardown" | "reset"
         )
     });
     let is_elsewhere = run.args.iter().any(|arg| arg.dynamic && arg.text.starts_with('$'));
@@ -427,6 +466,7 @@ fn mongo(run: &mut Run<'_, '_>) {
         "_drop(",
         "_truncate",
         ".dropCollection(",
+        ".shutdownServer(",
     ];
     if all.iter().any(|piece| flat.contains(piece)) {
         run.effect(Kind::Delete, &code, Scope::Remote, R5, "drops or empties a collection");

@@ -26,6 +26,7 @@
 //! alembic downgrade -1
 //! diesel migration revert
 //! supabase db reset
+//! php bin/console doctrine:fixtures:load -n
 //! bin/rails runner 'Account.delete_all'
 //! echo 'User.delete_all' | rails console -e production
 //! php artisan tinker --execute='App\Models\User::truncate();'
@@ -108,6 +109,8 @@ fn level(name: &str, words: &[&str]) -> Option<(Reversibility, &'static str)> {
                 drops
             } else if any(&["migrate:rollback"]) {
                 back
+            } else if any(&["doctrine:fixtures:load"]) && !any(&["--append"]) {
+                Some((R3, "empties a database before it fills it"))
             } else {
                 None
             }
@@ -428,6 +431,7 @@ pub(super) fn named(run: &mut Run<'_, '_>, name: &str, at: usize) {
                         | "--full-refresh"
                         | "--no-backup"
                         | "--force"
+                        | "--append"
                         | "--linked"
                         | "--include-all"
                         | "--db-url"

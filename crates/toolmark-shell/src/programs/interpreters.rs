@@ -312,7 +312,9 @@ fn execute_file(run: &mut Run<'_, '_>, arg: &Arg, known: impl FnOnce(&mut Run<'_
         let why = "runs a program of a repository that was just cloned";
         run.effect(Kind::ExecuteUntrusted, &arg.text, Scope::Remote, R1, why);
     }
-    if run.analyzer.is_download(&path) {
+    if path.contains("/fd/") && run.analyzer.is_download(&path) {
+        execute_download(run);
+    } else if run.analyzer.is_download(&path) {
         run.effect(
             Kind::ExecuteUntrusted,
             &arg.text,

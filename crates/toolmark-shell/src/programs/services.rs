@@ -26,6 +26,7 @@
 //! init 0
 //! ```
 //! ```allowed
+//! fuser -k 3000/tcp
 //! kill -15 1234
 //! kill $!
 //! kill -0 12
@@ -46,6 +47,7 @@
 //! ```
 
 use crate::effects::{Kind, Reversibility, Scope};
+use crate::expand::Arg;
 use crate::program::Program;
 use crate::run::Run;
 use Reversibility::{R0, R2, R3, R4};
@@ -105,6 +107,18 @@ fn stops_own(run: &Run<'_, '_>, words: &[&str]) -> bool {
     by_line && !has_wildcard && (is_development_server(text) || is_own())
 }
 
+/// Whether the operands are ports on which people develop, and not those of databases.
+fn words_are_own_ports(args: &[Arg]) -> bool {
+    let stores = [3306, 5432, 6379, 9200, 11211, 27017, 5984, 2379, 9092, 5672];
+    let is_own = |text: &str| {
+        let port = text.split_once('/').filter(|(_, kind)| *kind == "tcp").map(|(port, _)| port);
+        let port = port.and_then(|port| port.parse::<u32>().ok());
+        port.is_some_and(|port| port >= 1024 && !stores.contains(&port))
+    };
+    let mut words = args.iter().filter(|arg| !arg.text.starts_with('-')).peekable();
+    words.peek().is_some() && words.all(|arg| is_own(&arg.text))
+}
+
 pub(super) fn run(run: &mut Run<'_, '_>) {
     let args = run.args;
     let words = super::plain_words(args);
@@ -155,7 +169,8 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             }
         }
         "fuser" => {
-            if args.iter().any(|arg| arg.text.starts_with("-k") || arg.text == "--kill") {
+            let kills = args.iter().any(|arg| arg.text.starts_with("-k") || arg.text == "--kill");
+            if kills && !words_are_own_ports(args) {
                 stop(run, "stops whatever uses a file or port");
             }
         }

@@ -16,6 +16,10 @@
 //! history -c
 //! unset HISTFILE
 //! LD_PRELOAD=./x.so ls
+//! NODE_TLS_REJECT_UNAUTHORIZED=0 node app.js
+//! export GIT_SSL_NO_VERIFY=true
+//! HUSKY=0 git commit -m x
+//! GIT_SSH=./x git push origin main
 //! security find-generic-password -w
 //! printenv AWS_SECRET_ACCESS_KEY
 //! pass show x
@@ -24,6 +28,8 @@
 //! export A=1
 //! alias ll='ls -la'
 //! env | sort
+//! NODE_ENV=production node app.js
+//! HUSKY=0 npm ci
 //! printenv
 //! sysctl -a
 //! history | tail
@@ -53,6 +59,17 @@ pub(super) fn environment(run: &mut Run<'_, '_>) {
                 R1,
                 crate::effects::Certainty::Proven,
                 "lets another program run inside it",
+            );
+        } else if trusts_anyone(name, &value.text) || skips_hooks(run, name, &value.text) {
+            run.analyzer.push(
+                run.call,
+                run.name,
+                Kind::Persist,
+                &format!("{name}={}", value.text),
+                Scope::Unknown,
+                R1,
+                crate::effects::Certainty::Proven,
+                "switches off a check",
             );
         }
     }
@@ -94,6 +111,25 @@ pub(super) fn programs_of_environment(run: &mut Run<'_, '_>) {
     }
 }
 
+/// Whether a variable switches off the hooks of a repository for a command of git.
+fn skips_hooks(run: &Run<'_, '_>, name: &str, value: &str) -> bool {
+    let verb = run.args.iter().find(|arg| !arg.text.starts_with('-'));
+    run.name == "git"
+        && verb.is_some_and(|arg| matches!(&*arg.text, "commit" | "push" | "merge" | "rebase"))
+        && matches!((name, value), ("HUSKY", "0") | ("HUSKY_SKIP_HOOKS", "1" | "true"))
+}
+
+/// Whether a variable switches off the check of certificates.
+fn trusts_anyone(name: &str, value: &str) -> bool {
+    match name {
+        "NODE_TLS_REJECT_UNAUTHORIZED" | "PYTHONHTTPSVERIFY" => value == "0",
+        "GIT_SSL_NO_VERIFY" | "CURL_INSECURE" | "AWS_NO_VERIFY_SSL" => {
+            matches!(value, "1" | "true")
+        }
+        _ => false,
+    }
+}
+
 fn takes_over(name: &str, value: &str) -> bool {
     match name {
         "LD_PRELOAD"
@@ -109,6 +145,7 @@ fn takes_over(name: &str, value: &str) -> bool {
             value.contains("--require") || value.contains("--import") || value.contains("-r ")
         }
         "PYTHONPATH" | "NODE_PATH" | "LD_LIBRARY_PATH" => value.starts_with("/tmp"),
+        "GIT_SSH" => value.contains('/') && !value.starts_with("/usr/"),
         "GIT_SSH_COMMAND" | "GIT_EXTERNAL_DIFF" | "GIT_PROXY_COMMAND" | "GIT_ASKPASS" => {
             !(value.is_empty()
                 || value.starts_with("ssh ") && !value.contains("ProxyCommand")
@@ -140,6 +177,9 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                             R1,
                             "lets another program run in later commands",
                         );
+                    } else if trusts_anyone(name, value) {
+                        let why = "switches off a check";
+                        run.effect(Kind::Persist, &arg.text, Scope::Unknown, R1, why);
                     }
                     // `declare -n` makes it another name of a variable.
                     let known = if arg.dynamic {

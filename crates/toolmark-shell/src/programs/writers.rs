@@ -14,6 +14,7 @@
 //! patch -p0 -d /usr/lib/python3 < x.patch
 //! ```
 //! ```asked
+//! exec 3>src/main.rs
 //! echo x >> ~/.bashrc
 //! echo x | tee ~/.profile
 //! echo x > .git/hooks/pre-push
@@ -38,6 +39,8 @@
 //! echo x > f.txt
 //! ls >| out
 //! echo x >> log 2>&1
+//! exec 9>.build.lock
+//! exec 3>/tmp/x
 //! tee -a /tmp/x
 //! sed -i s/a/b/ src/x.rs
 //! sed -i '' '/a,$/d' src/x.rs

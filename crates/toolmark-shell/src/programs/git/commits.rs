@@ -11,6 +11,7 @@
 //! git commit -n -m x
 //! git show HEAD:.env
 //! git cat-file blob HEAD:.env
+//! git diff HEAD~1 --output=src/main.rs
 //! ```
 //! ```allowed
 //! git commit -m 'git reset --hard'
@@ -24,6 +25,7 @@
 //! git log --oneline -5
 //! git diff HEAD~1 -- src
 //! git grep -n main
+//! git diff --output=fix.patch
 //! git add -A
 //! ```
 
@@ -151,8 +153,14 @@ fn add(run: &mut Run<'_, '_>, parsed: &Parsed<'_>) {
 
 fn show(run: &mut Run<'_, '_>, parsed: &Parsed<'_>) {
     let call = run.call;
-    if let Some(path) = parsed.value("", "output") {
-        run.analyzer.write_file(&Arg::plain(path), false, "git", call);
+    if let Some((given, path)) = parsed.last("", "output").and_then(|g| Some((g, g.value?))) {
+        let arg = Arg { dynamic: given.dynamic, ..Arg::plain(path) };
+        run.analyzer.write_file(&arg, false, "git", call);
+        // The option is for patches; any other file is emptied for one.
+        let is_patch = [".patch", ".diff", ".txt", ".log", ".md", ".out"];
+        if !is_patch.iter().any(|end| path.ends_with(end)) {
+            run.analyzer.empty_file(&arg, "git", call);
+        }
     }
     for (_, path) in parsed.operands.iter().filter_map(|arg| arg.text.rsplit_once(':')) {
         run.analyzer.read_file(&Arg::plain(path), "git", call);

@@ -11,6 +11,7 @@
 //! ```asked
 //! git config core.hooksPath /tmp/h
 //! git config --get github.token
+//! git -c http.sslVerify=false clone https://h/x
 //! git config --global alias.x '!rm y'
 //! ```
 //! ```allowed
@@ -83,6 +84,10 @@ fn setting(run: &mut Run<'_, '_>, name: &str, value: &str) {
     if name == "core.hookspath" && matches!(value, "" | "/dev/null") {
         return run.effect(Kind::Persist, "hooks", Scope::VcsMetadata, R1, "bypasses the hooks");
     }
+    if name == "http.sslverify" && weakens(name, value) {
+        let why = "switches off the check of certificates";
+        return run.effect(Kind::Persist, name, Scope::VcsMetadata, R1, why);
+    }
     let pushes = name.starts_with("remote.") && name.ends_with(".push") && value.starts_with('+')
         || name.starts_with("remote.") && name.ends_with(".mirror") && value == "true";
     if pushes {
@@ -107,6 +112,7 @@ fn runs_a_program(name: &str) -> bool {
         "core.gitproxy",
         "diff.external",
         "credential.helper",
+        "init.templatedir",
     ];
     let sections = ["filter.", "diff.", "merge.", "pager."];
     let ends = [".clean", ".smudge", ".command", ".textconv", ".driver"];

@@ -5,6 +5,7 @@
 //! git reset --h
 //! git reset --ha HEAD~1
 //! git reset --merge
+//! git reset --soft --hard
 //! git clean -fdx
 //! git clean --forc
 //! git clean --dry-run --no-dry-run -f
@@ -65,6 +66,7 @@
 //! git reset
 //! git reset --soft HEAD~1
 //! git reset --so HEAD~1
+//! git reset --hard --soft HEAD~1
 //! git reset --he
 //! git reset -- --hard
 //! git reset --hard --help
@@ -459,12 +461,16 @@ fn restore(run: &mut Run<'_, '_>, parsed: &Parsed<'_>) {
 }
 
 fn reset(run: &mut Run<'_, '_>, parsed: &Parsed<'_>) {
-    if parsed.has("", "hard") || parsed.has("", "merge") {
+    // The last mode counts.
+    let is_mode = |name| matches!(name, "soft" | "mixed" | "hard" | "merge" | "keep");
+    let mode = parsed.options.iter().rev().find(|given| is_mode(given.name) && !given.negated);
+    let mode = mode.map_or("", |given| given.name);
+    if matches!(mode, "hard" | "merge") {
         let target = parsed.operands.first().map_or("HEAD", |arg| arg.text.as_str()).to_owned();
         // Commits stay in the log of references.
         let level = if can_take_back(run, &[], true) { R2 } else { R4 };
         discard(run, &target, level, "discards local changes");
-    } else if parsed.has("", "keep") {
+    } else if mode == "keep" {
         discard(run, "HEAD", R3, "moves the branch and its files");
     }
 }

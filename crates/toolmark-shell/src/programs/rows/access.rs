@@ -4,7 +4,6 @@
 //! keytool -delete -alias a -keystore k.jks
 //! ```
 //! ```asked
-//! git credential fill
 //! docker-credential-osxkeychain get
 //! nmcli device wifi show-password
 //! netsh wlan show profile name=x key=clear
@@ -30,11 +29,6 @@
 use super::{DROPS, LISTENS, NOTHING, SETS_UP, SHOWS_SECRET, Tool, WEAKENS_HERE};
 
 pub(super) const TOOLS: &[Tool] = &[
-    Tool {
-        names: &["git"],
-        values: "-C -c",
-        rows: &[("credential fill", SHOWS_SECRET), ("credential-* get", SHOWS_SECRET)],
-    },
     Tool {
         names: &[
             "docker-credential-osxkeychain",
