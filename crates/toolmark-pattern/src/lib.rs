@@ -29,6 +29,7 @@ mod ast;
 mod backtrack;
 mod glob;
 mod lower;
+mod needed;
 mod parse;
 mod program;
 mod set;
@@ -44,6 +45,7 @@ pub use wildcard::{has_wildcards, is_agentv_match, is_wildcard_match};
 use ast::{Assert, Facts, Node};
 use backtrack::Begin;
 use memchr::memmem;
+use needed::Needed;
 use parse::{Flags, Parsed};
 use program::Program;
 use regex_automata::meta::Regex;
@@ -69,6 +71,8 @@ struct Inner {
     facts: Facts,
     sticky: bool,
     literal: Option<Literal>,
+    /// Texts of which every match of a regular pattern contains one.
+    needed: Option<Needed>,
     /// Automaton; `None` if the pattern is not regular or its automaton is too large.
     automaton: OnceLock<Option<Regex>>,
     program: OnceLock<Program>,
@@ -110,6 +114,7 @@ impl Pattern {
             source: source.to_owned(),
             flags: flags.to_owned(),
             literal: Literal::of(&node, sticky),
+            needed: if facts.regular { Needed::of(&node) } else { None },
             node,
             groups,
             facts,
@@ -130,6 +135,9 @@ impl Pattern {
         if let Some(literal) = &inner.literal {
             return Ok(literal.find(text).is_some());
         }
+        if inner.rules_out(text) {
+            return Ok(false);
+        }
         match inner.automaton_for(text) {
             // A search that stops at the earliest match may stop between two
             // bytes of a character, discard that, and go on behind a real one.
@@ -147,6 +155,9 @@ impl Pattern {
         if let Some(literal) = &inner.literal {
             return Ok(literal.find(text));
         }
+        if inner.rules_out(text) {
+            return Ok(None);
+        }
         match inner.automaton_for(text) {
             Some(automaton) if inner.facts.same_span => {
                 Ok(automaton.find(inner.input(text)).map(|found| found.range()))
@@ -161,6 +172,9 @@ impl Pattern {
         let inner = &*self.0;
         if let Some(literal) = &inner.literal {
             return Ok(literal.find(text).map(|found| vec![Some(found)]));
+        }
+        if inner.rules_out(text) {
+            return Ok(None);
         }
         match inner.automaton_for(text) {
             Some(automaton) if inner.facts.same_groups => {
@@ -202,6 +216,13 @@ impl Pattern {
 }
 
 impl Inner {
+    /// Whether a text cannot match because it lacks what every match contains. With an engine that
+    /// is already built the search is as fast.
+    fn rules_out(&self, text: &str) -> bool {
+        self.automaton.get().is_none()
+            && self.needed.as_ref().is_some_and(|needed| !needed.is_in(text))
+    }
+
     fn input<'t>(&self, text: &'t str) -> Input<'t> {
         let anchored = if self.sticky { Anchored::Yes } else { Anchored::No };
         Input::new(text).anchored(anchored)
