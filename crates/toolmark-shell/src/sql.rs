@@ -188,6 +188,9 @@ fn classify(words: &[&str]) -> Option<Finding> {
             | "rule" | "domain" | "aggregate" | "cast",
             ..,
         ] => found(R3, "drops a definition"),
+        ["alter", "table", ..] if has("disable") && has("security") => {
+            found(R3, "switches off a protection")
+        }
         ["truncate", next, ..] if *next != "-" => found(R5, "empties a table"),
         ["delete", "from", table, ..] | ["delete", table, "from", ..] if !table.is_empty() => {
             if !has("where") || always_true(words) {

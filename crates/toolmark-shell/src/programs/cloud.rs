@@ -11,6 +11,7 @@
 //! gsutil -m rm -r gs://b
 //! az group delete --name x --yes
 //! az storage account delete -n x
+//! az search service delete -n s -g g
 //! heroku apps:destroy -a x
 //! heroku pg:reset
 //! fly apps destroy x
@@ -360,189 +361,19 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
     }
     let words = words(args);
     let target = words.join(" ");
-    let has = |flag: &str| args.iter().any(|arg| arg.text == flag);
     let reach = match run.name {
         "aws" => 2,
         "gsutil" | "s3cmd" | "s5cmd" | "vault" | "mc" => 3,
         _ => 6,
     };
-    match (run.name, words.as_slice()) {
-        ("aws", ["s3", "rm" | "rb" | "mv", ..]) if words.get(1) != Some(&"mv") => {
-            return run.remote(&target, "deletes from a bucket");
-        }
-        ("aws", ["s3", "sync", ..]) => {
-            if has("--delete") {
-                run.remote(&target, "deletes files missing from the source");
-            }
-            return upload(run, &words);
-        }
-        ("aws", ["s3", "mv", source, ..]) if source.contains("://") && has("--recursive") => {
-            let why = "takes everything away from where it is";
-            return run.ask(Kind::RemoteState, &target, Scope::Remote, why);
-        }
-        ("aws" | "gsutil", ["s3", "cp" | "mv", ..] | ["cp" | "mv", ..]) => {
-            return upload(run, &words);
-        }
-        ("aws", [_, verb, ..])
-            if [
-                "update-", "put-", "import-", "restore-", "send-", "publish", "modify-", "change-",
-                "close-",
-            ]
-            .iter()
-            .any(|start| verb.starts_with(start))
-                || *verb == "deploy" =>
-        {
-            let why = "changes what a service holds";
-            return run.ask(Kind::RemoteState, &target, Scope::Remote, why);
-        }
-        (
-            "aws",
-            [
-                "ec2",
-                "run-instances" | "request-spot-instances" | "purchase-reserved-instances-offering",
-                ..,
-            ],
-        ) => {
-            return run.effect(
-                Kind::Spend,
-                &target,
-                Scope::Remote,
-                Reversibility::R3,
-                "starts machines that cost money",
-            );
-        }
-        ("aws", ["configure" | "sts" | "sso", ..]) => return,
-        ("gsutil", ["rsync", ..]) => {
-            if args.iter().any(|arg| {
-                arg.text.starts_with('-') && !arg.text.starts_with("--") && arg.text.contains('d')
-            }) && !has("-n")
-            {
-                run.remote(&target, "deletes files missing from the source");
-            }
-            return;
-        }
-        ("gsutil", [_, "rm" | "rb", ..]) if !target.starts_with("ls") => {
-            return run.remote(&target, "deletes from a bucket");
-        }
-        ("azcopy", ["sync", ..])
-            if args.iter().any(|arg| arg.text == "--delete-destination=true") =>
-        {
-            return run.remote(&target, "deletes files missing from the source");
-        }
-        ("vault", ["read" | "list" | "kv", ..])
-            if !words.iter().any(|word| {
-                verbs::destroys(word) || *word == "undelete" || *word == "rollback"
-            }) =>
-        {
-            return;
-        }
-        ("vault", ["operator", "seal" | "rekey" | "step-down", ..]) => {
-            return run.remote(&target, "makes the secret store unavailable");
-        }
-        ("vault", ["secrets" | "auth" | "audit", "disable", ..]) => {
-            return run.remote(&target, "removes an engine with its data");
-        }
-        ("vault", ["lease" | "token", "revoke", ..]) => {
-            return run.remote(&target, "revokes access");
-        }
-        ("mc", ["mirror", ..]) if has("--remove") || has("--overwrite") => {
-            return run.remote(&target, "deletes files missing from the source");
-        }
-        ("firebase", [first, ..])
-            if first.ends_with(":delete")
-                || first.ends_with(":remove")
-                || first.ends_with(":disable") =>
-        {
-            return run.remote(&target, "deletes from a service");
-        }
-        (
-            "heroku",
-            [
-                "pg:reset" | "pg:copy" | "pg:promote" | "pg:kill" | "repo:reset"
-                | "repo:purge_cache" | "container:rm",
-                ..,
-            ],
-        ) => return run.remote(&target, "deletes from a service"),
-        ("aws", ["ssm", "start-session", ..]) | ("aws", ["ecs", "execute-command", ..]) => {
-            let why = "opens a shell on another machine";
-            return run.effect(Kind::Privilege, &target, Scope::Remote, Reversibility::R1, why);
-        }
-        ("stripe", _) if words.first() == Some(&"listen") => return,
-        (
-            "stripe",
-            [
-                "refunds" | "payouts" | "transfers" | "charges" | "payment_intents" | "topups",
-                "create" | "confirm" | "capture",
-                ..,
-            ],
-        ) => {
-            return run.effect(
-                Kind::Spend,
-                &target,
-                Scope::Remote,
-                Reversibility::R3,
-                "moves money",
-            );
-        }
-        ("twilio" | "slack" | "sendgrid" | "resend" | "pd", _)
-            if words.iter().any(|word| {
-                ["messages:create", "calls:create", "email:send", "send", "chat:send", "trigger"]
-                    .iter()
-                    .any(|verb| word.ends_with(verb))
-            }) =>
-        {
-            return run.effect(
-                Kind::SendOut,
-                &target,
-                Scope::Remote,
-                Reversibility::R1,
-                "sends a message",
-            );
-        }
-        // Nothing is left running.
-        ("heroku" | "fly" | "flyctl" | "gcloud" | "az" | "aws" | "doctl", _)
-            if words.iter().any(|word| word.contains("scale") || *word == "resize")
-                && args.iter().any(|arg| arg.text == "0" || arg.text.ends_with("=0")) =>
-        {
-            return run.remote(&target, "stops all of a workload");
-        }
-        ("heroku", ["pg:restore" | "pg:backups:restore", ..]) => {
-            return run.remote(&target, "replaces a database");
-        }
-        ("aws", ["dynamodb", "batch-write-item" | "transact-write-items", ..]) => {
-            return run.ask(
-                Kind::RemoteState,
-                &target,
-                Scope::Remote,
-                "changes what a service holds",
-            );
-        }
-        ("railway", ["down", ..]) => return run.remote(&target, "removes a deployment"),
-        // A shell or a command where people are.
-        ("fly" | "flyctl" | "heroku" | "railway" | "render" | "gcloud" | "aws" | "eb", _)
-            if super::names_production(args)
-                && words.iter().take(2).any(|word| {
-                    matches!(
-                        *word,
-                        "ssh" | "run" | "run:detached" | "ps:exec" | "console" | "start-session"
-                    )
-                }) =>
-        {
-            return run.effect(
-                Kind::Privilege,
-                &target,
-                Scope::Remote,
-                Reversibility::R1,
-                "runs a command in production",
-            );
-        }
-        ("kamal" | "dokku" | "cap", ["app", "remove", ..]) => {
-            return run.remote(&target, "removes a deployment");
-        }
-        ("dvc", ["gc", ..]) => {
-            return run.ask(Kind::Delete, &target, Scope::TreeUntracked, "deletes unused data");
-        }
-        _ => {}
+    // Nothing is left running.
+    let scales = words.iter().any(|word| word.contains("scale") || *word == "resize");
+    if scales && args.iter().any(|arg| arg.text == "0" || arg.text.ends_with("=0")) {
+        return run.remote(&target, "stops all of a workload");
+    }
+    if enters_production(run, &words) {
+        let (kind, why) = (Kind::Privilege, "runs a command in production");
+        return run.effect(kind, &target, Scope::Remote, Reversibility::R1, why);
     }
     // A protection of data is disabled.
     let weakens = args.iter().any(|arg| {
@@ -572,6 +403,10 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             Scope::Remote,
             "deploys to where people use it",
         );
+    }
+    // No names stand among the words of az: `az search service delete`.
+    if run.name == "az" && words.iter().take(reach).any(|word| verbs::destroys(word)) {
+        return run.remote(&target, "deletes from a service");
     }
     match verbs::find(&words, reach) {
         Some(Verb::Destroys) => {
@@ -603,6 +438,16 @@ pub(super) fn is_emulated(args: &[Arg]) -> bool {
         Some((name, url)) => is_endpoint(name) && is_here(url),
         None => is_endpoint(&arg.text) && args.get(at + 1).is_some_and(|next| is_here(&next.text)),
     })
+}
+
+/// Whether a client opens a shell or runs a command where people are.
+fn enters_production(run: &Run<'_, '_>, words: &[&str]) -> bool {
+    let enters = |word: &&str| {
+        matches!(*word, "ssh" | "run" | "run:detached" | "ps:exec" | "console" | "start-session")
+    };
+    matches!(run.name, "fly" | "flyctl" | "heroku" | "railway" | "render" | "gcloud" | "aws" | "eb")
+        && super::names_production(run.args)
+        && words.iter().take(2).any(enters)
 }
 
 /// Analyzes database statements passed to a service client: `--command 'DROP TABLE x'`.
@@ -660,7 +505,16 @@ fn deploys(run: &Run<'_, '_>, words: &[&str]) -> bool {
 }
 
 /// Reports a copy to a bucket, which sends a file out.
-fn upload(run: &mut Run<'_, '_>, words: &[&str]) {
+pub(super) fn upload(run: &mut Run<'_, '_>) {
+    let words = words(run.args);
+    let is_copy = match (run.name, words.as_slice()) {
+        ("aws", ["s3", verb, ..]) => matches!(*verb, "cp" | "mv" | "sync"),
+        ("gsutil", [verb, ..]) => matches!(*verb, "cp" | "mv"),
+        _ => false,
+    };
+    if !is_copy || super::only_informs(run.args) || is_emulated(run.args) {
+        return;
+    }
     let remote = |text: &str| text.contains("://");
     let is_verb = |word: &&str| matches!(*word, "cp" | "mv" | "sync" | "rsync" | "copy");
     let Some(at) = words.iter().position(is_verb) else { return };

@@ -297,6 +297,10 @@ fn client(run: &mut Run<'_, '_>) {
         if local && text.lines().any(|line| line.trim().starts_with(".open --new ")) {
             run.effect(Kind::Delete, &file, Scope::Outside, R4, "makes a database anew");
         }
+        let read = text.lines().find_map(|line| line.trim().strip_prefix(".read "));
+        if let Some(path) = read.filter(|_| local && !memory) {
+            unseen(run, path.trim());
+        }
         if local && !memory && text.lines().any(|line| line.trim().starts_with(".restore ")) {
             let place = run.analyzer.place(&file);
             let level = if place.scope == Scope::Temp { Reversibility::R2 } else { R4 };
@@ -343,7 +347,11 @@ fn client(run: &mut Run<'_, '_>) {
 /// Asks about a file of statements that the session did not write if it runs in production or if
 /// its name suggests destruction.
 fn unseen(run: &mut Run<'_, '_>, file: &str) {
-    if file.is_empty() || run.analyzer.script_text(file).is_some() {
+    let is_test = || {
+        let grammar = if run.name.contains("mysql") { MYSQL } else { CLIENT };
+        is_trial_here(run, &grammar.parse(run.args))
+    };
+    if file.is_empty() || run.analyzer.script_text(file).is_some() || is_test() {
         return;
     }
     let base = file.rsplit('/').next().unwrap_or(file);

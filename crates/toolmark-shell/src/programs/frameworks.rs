@@ -118,6 +118,8 @@ fn level(name: &str, words: &[&str]) -> Option<(Reversibility, &'static str)> {
         "manage.py" | "django-admin" => match first {
             "flush" | "reset_db" | "sqlflush" if first != "sqlflush" => drops,
             "migrate" if words.last() == Some(&"zero") => drops,
+            // To the first migrations it goes back.
+            "migrate" if words.get(2).is_some_and(|to| to.starts_with("000")) => back,
             _ => None,
         },
         "prisma" => match (first, second) {
@@ -167,7 +169,7 @@ fn level(name: &str, words: &[&str]) -> Option<(Reversibility, &'static str)> {
         "flyway" | "liquibase" => {
             if any(&["clean", "dropAll", "drop-all", "dropall"]) {
                 drops
-            } else if any(&["rollback", "undo"]) {
+            } else if any(&["undo"]) || words.iter().any(|word| word.starts_with("rollback")) {
                 back
             } else {
                 None
@@ -187,6 +189,9 @@ fn level(name: &str, words: &[&str]) -> Option<(Reversibility, &'static str)> {
             ("stop", _) if any(&["--no-backup"]) => drops,
             _ => None,
         },
+        "atlas" if first == "schema" && second == "apply" && any(&["--auto-approve"]) => {
+            Some((R3, "changes a schema without a prompt"))
+        }
         "atlas" if second == "delete" => Some((R5, "deletes from a service")),
         "dbmate" | "goose" | "migrate" | "sqlx" | "diesel" | "sea-orm-cli" | "hasura" | "atlas"
         | "phinx" | "refinery" | "sqitch" => {
@@ -432,6 +437,7 @@ pub(super) fn named(run: &mut Run<'_, '_>, name: &str, at: usize) {
                         | "--no-backup"
                         | "--force"
                         | "--append"
+                        | "--auto-approve"
                         | "--linked"
                         | "--include-all"
                         | "--db-url"

@@ -891,6 +891,7 @@ pub(crate) fn sources() -> Vec<Source> {
         source!("rows/hosting", &[]),
         source!("rows/machines", &[]),
         source!("rows/mobile", &[]),
+        source!("rows/registries", &[]),
         source!("runners", &[]),
         source!("secret_stores", &[]),
         source!("senders", &[]),
@@ -984,12 +985,14 @@ pub(crate) fn run(run: &mut Run<'_, '_>) {
     system::programs_of_environment(run);
     secret_stores::run(run);
     senders::run(run);
-    rows::run(run);
+    let has_row = rows::run(run);
     carriers::run(run);
+    cloud::upload(run);
     match rule {
         // The text is read as a whole elsewhere, with the quotes and slashes it means.
         Some(_) if run.analyzer.is_powershell && powershell::is_cmdlet(run.name) => {}
         Some(rule) => rule(run),
+        None if cloud::knows(run.name) && has_row => {}
         None if cloud::knows(run.name) => cloud::run(run),
         None => {
             unknown::run(run);

@@ -73,7 +73,7 @@ use crate::effects::{Kind, Reversibility, Scope};
 use crate::expand::Arg;
 use crate::pipes::Flow;
 use crate::run::Run;
-use Reversibility::{R1, R2, R3, R5};
+use Reversibility::{R1, R3};
 
 pub(super) fn run(run: &mut Run<'_, '_>) {
     let args = run.args;
@@ -104,121 +104,21 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
     if only_informs(args) {
         return;
     }
-    let target = words.join(" ");
     installs(run, &words);
-    let publishes = match (name, first) {
-        (
-            "npm" | "pnpm" | "yarn" | "bun" | "cargo" | "poetry" | "uv" | "hatch" | "flit" | "jsr"
-            | "deno" | "vsce" | "ovsx" | "lerna" | "pdm" | "rye" | "changeset" | "conan",
-            "publish",
-        ) => true,
-        ("yarn", "npm") => second == "publish",
-        ("twine", "upload")
-        | ("gem", "push")
-        | ("pod", "trunk")
-        | ("mvn", "deploy")
-        | ("gradle" | "gradlew", "publish")
-        | ("luarocks", "upload") => true,
-        ("gradle" | "gradlew", task) => {
-            task.starts_with("publish") && !task.contains("ToMavenLocal")
-        }
-        ("dotnet" | "nuget", _) => {
-            (first == "nuget" && second == "push") || (name == "nuget" && first == "push")
-        }
-        ("semantic-release" | "goreleaser" | "np" | "release-it", task) => {
-            (name != "goreleaser" || task == "release")
-                && !args
-                    .iter()
-                    .any(|arg| matches!(arg.text.as_str(), "--snapshot" | "--skip-publish" | "-d"))
-        }
-        ("fastlane", task) => {
-            matches!(
-                task,
-                "deliver" | "release" | "upload_to_app_store" | "supply" | "beta" | "pilot"
-            )
-        }
-        ("anaconda", "upload") => true,
-        ("xcrun", "altool" | "notarytool") => {
-            args.iter().any(|arg| arg.text == "--upload-app" || arg.text == "--upload-package")
-        }
-        ("gh-pages", _) => !args.is_empty(),
-        ("flutter" | "dart", "pub") => second == "publish",
-        _ => false,
-    };
-    if publishes {
-        return run.effect(Kind::Spend, &target, Scope::Remote, R5, "publishes permanently");
+    if !settings(run, &words) {
+        scripts(run, first, second);
     }
+}
+
+/// Reports changes of how a package manager works, and removals known only at run time; returns
+/// whether the command is one of them.
+fn settings(run: &mut Run<'_, '_>, words: &[&str]) -> bool {
+    let (name, args, target) = (run.name, run.args, words.join(" "));
+    let first = words.first().copied().unwrap_or("");
+    let second = words.get(1).copied().unwrap_or("");
+    let is_dynamic = || args.iter().any(|arg| arg.dynamic);
+    let why = "removes packages known only at run time";
     match (name, first) {
-        ("npm" | "pnpm" | "yarn" | "bun" | "vsce" | "ovsx", "unpublish")
-        | ("cargo" | "gem", "yank")
-        | ("cargo", "owner")
-            if first != "owner" || args.iter().any(|arg| arg.text == "--remove") =>
-        {
-            return run.remote(&target, "unpublishes a package");
-        }
-        ("npm" | "pnpm" | "yarn", "deprecate")
-        | ("npm", "access" | "owner" | "team" | "dist-tag" | "token" | "org" | "star")
-            if matches!(
-                second,
-                "public" | "restricted" | "add" | "rm" | "revoke" | "remove" | "set" | "destroy"
-            ) || first == "deprecate" =>
-        {
-            return run.ask(
-                Kind::RemoteState,
-                &target,
-                Scope::Remote,
-                "changes a published package",
-            );
-        }
-        ("dotnet", "nuget") if second == "delete" => {
-            return run.remote(&target, "unpublishes a package");
-        }
-        ("yarn", "npm") if second == "tag" && words.contains(&"remove") => {
-            let why = "changes a published package";
-            return run.ask(Kind::RemoteState, &target, Scope::Remote, why);
-        }
-        ("gem", "owner") if args.iter().any(|arg| matches!(&*arg.text, "-r" | "--remove")) => {
-            let why = "changes who owns a package";
-            return run.ask(Kind::RemoteState, &target, Scope::Remote, why);
-        }
-        ("nuget", "delete") => return run.remote(&target, "unpublishes a package"),
-        (
-            "apt" | "apt-get" | "aptitude" | "yum" | "dnf" | "zypper" | "apk" | "pacman" | "dpkg"
-            | "rpm" | "snap" | "flatpak" | "choco" | "winget" | "pkg" | "port" | "emerge" | "opkg"
-            | "scoop" | "xbps-remove",
-            _,
-        ) => {
-            let simulates = args.iter().any(|arg| {
-                matches!(arg.text.as_str(), "-s" | "--simulate" | "--just-print" | "--dry-run")
-            });
-            let removes = matches!(
-                first,
-                "remove"
-                    | "rm"
-                    | "purge"
-                    | "autoremove"
-                    | "erase"
-                    | "del"
-                    | "uninstall"
-                    | "dist-upgrade"
-                    | "full-upgrade"
-            ) || name == "xbps-remove"
-                || args.iter().any(|arg| {
-                    matches!(
-                        (name, arg.text.as_str()),
-                        ("dpkg", "-r" | "-P" | "--purge" | "--remove") | ("rpm", "-e" | "--erase")
-                    ) || name == "pacman" && arg.text.starts_with("-R")
-                });
-            if removes && !simulates {
-                return run.ask(Kind::Delete, &target, Scope::System, "removes system packages");
-            }
-        }
-        ("brew", "uninstall" | "remove" | "rm" | "autoremove") => {
-            return run.ask(Kind::Delete, &target, Scope::System, "removes system packages");
-        }
-        ("nix-collect-garbage", _) | ("nix", "store") if name != "nix" || second == "gc" => {
-            return run.ask(Kind::Delete, &target, Scope::System, "deletes old generations");
-        }
         ("pip" | "pip3" | "npm" | "pnpm" | "yarn" | "uv" | "poetry", "config")
             if ["index-url", "registry", "repositories", "script-shell"]
                 .iter()
@@ -227,7 +127,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                 && !matches!(second, "get" | "list" | "delete" | "unset") =>
         {
             let why = "changes where packages come from";
-            return run.effect(Kind::Persist, &target, Scope::Home, R1, why);
+            run.effect(Kind::Persist, &target, Scope::Home, R1, why);
         }
         // A script that is set here is run by name later.
         ("npm" | "pnpm", "pkg") if second == "set" => {
@@ -235,49 +135,16 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                 let command = text.split_once('=').map_or("", |(_, command)| command).to_owned();
                 runners::suspect(run, |run| run.shell_text(&command));
             }
-            return;
-        }
-        ("cargo", "clean") | ("npm" | "yarn" | "pnpm", "cache" | "prune") => {
-            return run.effect(
-                Kind::Delete,
-                &target,
-                Scope::TreeArtefact,
-                R2,
-                "deletes regenerable files",
-            );
-        }
-        ("conda", "env") if second == "remove" => {
-            return run.ask(Kind::Delete, &target, Scope::Home, "deletes an environment");
-        }
-        ("conda", "remove") if args.iter().any(|arg| arg.text == "--all") => {
-            return run.ask(Kind::Delete, &target, Scope::Home, "deletes an environment");
-        }
-        ("chezmoi", "purge" | "destroy") => {
-            return run.effect(
-                Kind::Delete,
-                &target,
-                Scope::Home,
-                Reversibility::R4,
-                "deletes the source of its settings",
-            );
-        }
-        ("cargo", "owner") => {
-            return run.ask(
-                Kind::RemoteState,
-                &target,
-                Scope::Remote,
-                "changes who owns a package",
-            );
-        }
-        ("brew", "tap") if words.len() > 1 && !second.starts_with("homebrew/") => {
-            return untrusted(run, second, "adds a source of packages");
-        }
-        ("add-apt-repository" | "apt-add-repository", _) if !words.is_empty() => {
-            return untrusted(run, &target, "adds a source of packages");
         }
         ("npm" | "pnpm", "set-script") => {
             let command = words.get(2).copied().unwrap_or("").to_owned();
-            return runners::suspect(run, |run| run.shell_text(&command));
+            runners::suspect(run, |run| run.shell_text(&command));
+        }
+        ("brew", "tap") if words.len() > 1 && !second.starts_with("homebrew/") => {
+            untrusted(run, second, "adds a source of packages");
+        }
+        ("add-apt-repository" | "apt-add-repository", _) if !words.is_empty() => {
+            untrusted(run, &target, "adds a source of packages");
         }
         // Protections that a setting takes away from now on.
         ("npm" | "pnpm" | "yarn", "config")
@@ -288,55 +155,31 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                 && target.contains("false") =>
         {
             let why = "turns off a protection of the package manager";
-            return run.effect(Kind::Persist, &target, Scope::Home, R1, why);
+            run.effect(Kind::Persist, &target, Scope::Home, R1, why);
         }
-        ("gem", "uninstall")
-            if args.iter().any(|arg| arg.text.starts_with('-') && arg.text.contains('a')) =>
-        {
-            return run.ask(Kind::Delete, &target, Scope::Home, "removes every package");
-        }
-        ("cargo", "uninstall") if args.iter().any(|arg| arg.dynamic) => {
-            return run.ask(
-                Kind::Delete,
-                &target,
-                Scope::Home,
-                "removes packages known only at run time",
-            );
+        ("cargo", "uninstall") if is_dynamic() => {
+            run.ask(Kind::Delete, &target, Scope::Home, why);
         }
         ("pip" | "pip3", "uninstall")
-            if args.iter().any(|arg| arg.text.contains("/dev/fd/") || arg.dynamic)
-                || words.contains(&"pip") =>
+            if is_dynamic()
+                || words.contains(&"pip")
+                || args.iter().any(|arg| arg.text.contains("/dev/fd/")) =>
         {
-            return run.ask(
-                Kind::Delete,
-                &target,
-                Scope::Home,
-                "removes packages known only at run time",
-            );
+            run.ask(Kind::Delete, &target, Scope::Home, why);
         }
         ("npm" | "pnpm" | "yarn", "uninstall" | "rm" | "remove" | "un")
-            if args.iter().any(|arg| arg.dynamic) || words.contains(&name) =>
+            if is_dynamic() || words.contains(&name) =>
         {
-            return run.ask(
-                Kind::Delete,
-                &target,
-                Scope::Home,
-                "removes packages known only at run time",
-            );
+            run.ask(Kind::Delete, &target, Scope::Home, why);
         }
-        ("mvn", _)
-            if words.iter().any(|word| {
-                matches!(*word, "release:perform" | "release:prepare" | "nexus-staging:release")
-            }) =>
-        {
-            return run.effect(Kind::Spend, &target, Scope::Remote, R5, "publishes permanently");
-        }
-        ("conda", "upload") => {
-            return run.effect(Kind::Spend, &target, Scope::Remote, R5, "publishes permanently");
-        }
-        _ => {}
+        _ => return false,
     }
-    // `npm run db:reset`, `composer db:drop`: the names of scripts say what they do.
+    true
+}
+
+/// Analyzes scripts by their names: `npm run db:reset` says what it does.
+fn scripts(run: &mut Run<'_, '_>, first: &str, second: &str) {
+    let name = run.name;
     let script = match (name, first) {
         ("npm" | "pnpm" | "yarn" | "bun" | "deno" | "pdm", "run" | "run-script" | "task") => second,
         ("yarn" | "pnpm" | "bun", first) => first,

@@ -69,7 +69,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
     };
     let digits = given.trim_start_matches('0');
     let open = matches!(digits, "777" | "666" | "1777" | "2777" | "4777" | "6777")
-        || given == "000"
+        || !given.is_empty() && given.bytes().all(|b| b == b'0')
         || given.contains("a+rwx")
         || given.contains("o+w")
         || given.contains("a+w")

@@ -116,7 +116,13 @@ fn skips_hooks(run: &Run<'_, '_>, name: &str, value: &str) -> bool {
     let verb = run.args.iter().find(|arg| !arg.text.starts_with('-'));
     run.name == "git"
         && verb.is_some_and(|arg| matches!(&*arg.text, "commit" | "push" | "merge" | "rebase"))
-        && matches!((name, value), ("HUSKY", "0") | ("HUSKY_SKIP_HOOKS", "1" | "true"))
+        && match name {
+            "HUSKY" => value == "0",
+            "HUSKY_SKIP_HOOKS" => matches!(value, "1" | "true"),
+            // The hooks of pre-commit by their names.
+            "SKIP" => !value.is_empty(),
+            _ => false,
+        }
 }
 
 /// Whether a variable switches off the check of certificates.
@@ -274,9 +280,10 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             }
         }
         "setenforce" | "csrutil" | "spctl" | "fdesetup" | "firmwarepasswd" | "auditctl" => {
-            let off =
-                words.iter().any(|word| matches!(*word, "0" | "disable" | "permissive" | "clear"))
-                    || has(&["--master-disable", "--global-disable", "-D", "-delete"]);
+            let off = words.iter().any(|word| {
+                let word = word.to_ascii_lowercase();
+                matches!(word.as_str(), "0" | "disable" | "permissive" | "clear")
+            }) || has(&["--master-disable", "--global-disable", "-D", "-delete"]);
             if off {
                 run.effect(Kind::Persist, &target, Scope::System, R3, "turns off a protection");
             }

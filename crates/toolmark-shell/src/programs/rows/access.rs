@@ -57,6 +57,7 @@ pub(super) const TOOLS: &[Tool] = &[
         names: &["netsh"],
         values: "",
         rows: &[
+            ("interface portproxy add", super::EXPOSES),
             ("wlan show profile|profiles * key=clear", SHOWS_SECRET),
             ("wlan show profile|profiles key=clear", SHOWS_SECRET),
         ],

@@ -219,4 +219,42 @@ pub(super) const TOOLS: &[Tool] = &[
             ("store|member|region delete|remove", DELETES),
         ],
     },
+    Tool {
+        names: &["docker", "podman"],
+        values: "-H --host -c --context",
+        rows: &[
+            ("trust revoke", DELETES),
+            ("kube down --force", DROPS),
+            ("swarm ca --rotate", CHANGES),
+        ],
+    },
+    Tool {
+        names: &["vboxmanage"],
+        values: "",
+        rows: &[
+            ("controlvm * poweroff|reset|acpipowerbutton", STOPS),
+            ("snapshot * delete|restore|restorecurrent", DROPS),
+        ],
+    },
+    Tool {
+        names: &["redis-cli", "valkey-cli"],
+        values: "-h -p -a -u -n",
+        rows: &[
+            ("--cluster=del-node|--cluster=reshard|--cluster=rebalance", CHANGES),
+            ("del-node --cluster", CHANGES),
+        ],
+    },
+    Tool {
+        names: &["celery"],
+        values: "-A --app -b --broker",
+        rows: &[("control shutdown|cancel_consumer|revoke", STOPS)],
+    },
+    Tool {
+        names: &["ansible"],
+        values: "-i -u -l -b -e -f",
+        rows: &[("-m=reboot|--module-name=reboot|-m=ansible.builtin.reboot", STOPS)],
+    },
+    Tool { names: &["zpool"], values: "", rows: &[("export|offline|detach", STOPS)] },
+    Tool { names: &["k3s-killall", "k3s-killall.sh"], values: "", rows: &[("", STOPS)] },
+    Tool { names: &["atrm"], values: "", rows: &[("*", REMOVES)] },
 ];

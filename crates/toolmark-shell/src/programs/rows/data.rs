@@ -12,13 +12,14 @@
 //! ldapdelete -D cn=admin cn=bob,dc=x
 //! xtrabackup --copy-back --target-dir=/backup
 //! convex import --replace data.zip
-//! dagster asset wipe --all
 //! meilisearch --import-dump x --ignore-dump-if-db-exists
 //! ```
 //! ```asked
 //! mlflow gc
 //! ollama rm llama3
 //! hasura migrate apply --down all
+//! dagster asset wipe --all
+//! wp option delete siteurl
 //! wp search-replace a b --all-tables
 //! surreal sql --endpoint x --query 'REMOVE DATABASE db'
 //! bfg --delete-files id_rsa
@@ -296,7 +297,14 @@ pub(super) const TOOLS: &[Tool] = &[
     Tool {
         names: &["wp"],
         values: "--path --url",
-        rows: &[("search-replace !--dry-run", CHANGES), ("db import", REPLACES)],
+        rows: &[
+            (
+                "option|term|menu|media|comment|cron|role|cap|widget|transient delete|reset|unschedule",
+                CHANGES,
+            ),
+            ("search-replace !--dry-run", CHANGES),
+            ("db import", REPLACES),
+        ],
     },
     Tool {
         names: &["drush"],

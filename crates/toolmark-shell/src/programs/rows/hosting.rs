@@ -45,8 +45,8 @@
 //! ```
 
 use super::{
-    CHANGES, DELETES, GRANTS, LETS_IN, PUBLISHES, REPLACES, RUNS_FOREIGN, SHOWS_SECRET, STOPS,
-    Tool, WEAKENS,
+    CHANGES, DELETES, ENTERS, GRANTS, LETS_IN, MOVES_MONEY, NOTHING, PUBLISHES, REMOVES, REPLACES,
+    RUNS_FOREIGN, SENDS, SHOWS_SECRET, SPENDS, STOPS, Tool, WEAKENS,
 };
 
 pub(super) const TOOLS: &[Tool] = &[
@@ -54,6 +54,15 @@ pub(super) const TOOLS: &[Tool] = &[
         names: &["aws"],
         values: "--profile --region --output --endpoint-url --query",
         rows: &[
+            ("eks update-kubeconfig", NOTHING),
+            ("s3 rm|rb", DELETES),
+            ("s3 sync --delete", DELETES),
+            ("s3 mv *://* --recursive", CHANGES),
+            ("ec2 run-instances|request-spot-instances", SPENDS),
+            ("ec2 purchase-reserved-instances-offering", SPENDS),
+            ("ssm start-session", ENTERS),
+            ("ecs execute-command", ENTERS),
+            ("dynamodb batch-write-item|transact-write-items", CHANGES),
             ("autoscaling set-desired-capacity|update-auto-scaling-group", CHANGES),
             ("s3 presign", GRANTS),
             ("autoscaling suspend-processes|exit-standby|enter-standby", CHANGES),
@@ -74,6 +83,11 @@ pub(super) const TOOLS: &[Tool] = &[
             ("ec2 modify-snapshot-attribute|modify-image-attribute", GRANTS),
             ("ec2 replace-*|disassociate-*", CHANGES),
             ("cloudfront create-invalidation", CHANGES),
+            ("configure|sso", NOTHING),
+            (
+                "* update-*|put-*|import-*|restore-*|send-*|publish*|modify-*|change-*|close-*|deploy",
+                CHANGES,
+            ),
         ],
     },
     Tool {
@@ -111,6 +125,7 @@ pub(super) const TOOLS: &[Tool] = &[
         names: &["gsutil"],
         values: "-o -h -u -p",
         rows: &[
+            ("rsync -d|-rd|-dr !-n", DELETES),
             ("iam|acl|defacl set", GRANTS),
             ("iam|acl|defacl ch", GRANTS),
             ("lifecycle|versioning|retention set", WEAKENS),
@@ -171,7 +186,7 @@ pub(super) const TOOLS: &[Tool] = &[
             ("versions secret", CHANGES),
             ("r2 bucket lifecycle|lock|sippy|cors|dev-url", CHANGES),
             ("kv bulk delete", DELETES),
-            ("tail", super::NOTHING),
+            ("tail", NOTHING),
         ],
     },
     Tool {
@@ -215,6 +230,7 @@ pub(super) const TOOLS: &[Tool] = &[
         names: &["firebase"],
         values: "--project -P --token --config",
         rows: &[
+            ("*:delete|*:remove|*:disable", DELETES),
             ("auth:import", CHANGES),
             ("database:set|database:update|database:push", CHANGES),
             (
@@ -273,7 +289,12 @@ pub(super) const TOOLS: &[Tool] = &[
         names: &["heroku"],
         values: "-a --app -r --remote",
         rows: &[
-            ("git:remote|apps:info|auth:whoami", super::NOTHING),
+            (
+                "pg:reset|pg:copy|pg:promote|pg:kill|repo:reset|repo:purge_cache|container:rm",
+                DELETES,
+            ),
+            ("pg:restore|pg:backups:restore", REPLACES),
+            ("git:remote|apps:info|auth:whoami", NOTHING),
             ("keys:add|access:add|members:add", LETS_IN),
             ("pg:upgrade|pg:promote|pg:unfollow|pg:killall|pipelines:promote", CHANGES),
         ],
@@ -295,6 +316,56 @@ pub(super) const TOOLS: &[Tool] = &[
             ("auth token", SHOWS_SECRET),
             ("repo-files delete", DELETES),
             ("repo settings --private=false", GRANTS),
+        ],
+    },
+    Tool { names: &["azcopy"], values: "", rows: &[("sync --delete-destination=true", DELETES)] },
+    Tool {
+        names: &["vault"],
+        values: "-address -namespace -format -field -mount",
+        rows: &[
+            ("secrets move", CHANGES),
+            ("read|list", NOTHING),
+            ("kv get|list|put|patch|enable-versioning", NOTHING),
+            ("kv metadata get|list|put", NOTHING),
+            ("operator seal|rekey|step-down", DELETES),
+            ("secrets|auth|audit disable", DELETES),
+            ("lease|token revoke", DELETES),
+        ],
+    },
+    Tool { names: &["mc"], values: "", rows: &[("mirror --remove|--overwrite", DELETES)] },
+    Tool {
+        names: &["stripe"],
+        values: "--api-key -p --project-name",
+        rows: &[
+            ("* void|archive|cancel|deactivate|delete", CHANGES),
+            ("listen|trigger|logs|login|config", NOTHING),
+            ("* list|retrieve|get|search", NOTHING),
+            ("refunds|payouts|transfers|charges|payment_intents|topups", MOVES_MONEY),
+            ("create|confirm|capture", MOVES_MONEY),
+        ],
+    },
+    Tool {
+        names: &["twilio", "slack", "sendgrid", "resend", "pd"],
+        values: "-t --token -p --profile",
+        rows: &[
+            ("*messages:create|*calls:create|*email:send|*chat:send|send|trigger", SENDS),
+            ("* send|trigger", SENDS),
+        ],
+    },
+    Tool { names: &["railway"], values: "", rows: &[("down", DELETES)] },
+    Tool { names: &["kamal", "dokku", "cap"], values: "", rows: &[("app remove", DELETES)] },
+    Tool { names: &["dvc"], values: "", rows: &[("gc", REMOVES)] },
+    Tool {
+        names: &["cloudinary", "cld"],
+        values: "",
+        rows: &[("api|admin|uploader delete*|destroy*", DELETES)],
+    },
+    Tool {
+        names: &["cf"],
+        values: "-o -s",
+        rows: &[
+            ("unbind-*|unmap-*|disable-*|purge-*|unset-*|remove-*", CHANGES),
+            ("stop|restart|restage", STOPS),
         ],
     },
 ];

@@ -72,6 +72,7 @@ pub(super) const TOOLS: &[Tool] = &[
         names: &["xcrun", "simctl"],
         values: "--sdk -sdk",
         rows: &[
+            ("altool|notarytool --upload-app|--upload-package", super::PUBLISHES_FOREVER),
             ("simctl erase", DROPS),
             ("simctl delete", REMOVES),
             ("simctl keychain * reset", REMOVES),
@@ -102,6 +103,7 @@ pub(super) const TOOLS: &[Tool] = &[
         names: &["fastlane"],
         values: "--env",
         rows: &[
+            ("deliver|release|upload_to_app_store|supply|beta|pilot", super::PUBLISHES_FOREVER),
             ("match nuke", DELETES),
             ("match_nuke", DELETES),
             ("nuke", DELETES),

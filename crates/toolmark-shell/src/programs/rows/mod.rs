@@ -17,6 +17,7 @@ mod exposure;
 mod hosting;
 mod machines;
 mod mobile;
+mod registries;
 
 use crate::effects::{Kind, Reversibility, Scope};
 use crate::expand::Arg;
@@ -66,10 +67,21 @@ const PUBLISHES: Act = act(Kind::Spend, Scope::Remote, R3, "publishes to others"
 const RUNS_FOREIGN: Act = act(Kind::ExecuteUntrusted, Scope::Remote, R1, "runs foreign code");
 const REWRITES: Act =
     act(Kind::RewriteHistory, Scope::VcsMetadata, R3, "rewrites recorded history");
+const PUBLISHES_FOREVER: Act = act(Kind::Spend, Scope::Remote, R5, "publishes permanently");
+const UNPUBLISHES: Act = act(Kind::RemoteState, Scope::Remote, R5, "unpublishes a package");
+const CHANGES_PACKAGE: Act =
+    act(Kind::RemoteState, Scope::Remote, R3, "changes a published package");
+const REMOVES_PACKAGES: Act = act(Kind::Delete, Scope::System, R3, "removes packages");
+const REGENERABLE: Act =
+    act(Kind::Delete, Scope::TreeArtefact, Reversibility::R2, "deletes regenerable files");
+const SPENDS: Act = act(Kind::Spend, Scope::Remote, R3, "starts machines that cost money");
+const MOVES_MONEY: Act = act(Kind::Spend, Scope::Remote, R3, "moves money");
+const SENDS: Act = act(Kind::SendOut, Scope::Remote, R1, "sends a message");
+const ENTERS: Act = act(Kind::Privilege, Scope::Remote, R1, "opens a shell on another machine");
 const NOTHING: Act = act(Kind::Delete, Scope::Unknown, Reversibility::R0, "");
 
 /// All programs with rows, by file.
-const FILES: [&[Tool]; 7] = [
+const FILES: [&[Tool]; 8] = [
     access::TOOLS,
     clusters::TOOLS,
     data::TOOLS,
@@ -77,6 +89,7 @@ const FILES: [&[Tool]; 7] = [
     hosting::TOOLS,
     machines::TOOLS,
     mobile::TOOLS,
+    registries::TOOLS,
 ];
 
 const COUNT: usize = {
@@ -117,26 +130,27 @@ static KNOWN: Lookup<1024> = Lookup::new(&NAMES);
 
 /// Returns the names of the programs of a file.
 pub(super) fn names_of(id: &str) -> impl Iterator<Item = &'static str> {
-    let ids = ["access", "clusters", "data", "exposure", "hosting", "machines", "mobile"];
+    let ids =
+        ["access", "clusters", "data", "exposure", "hosting", "machines", "mobile", "registries"];
     let at = ids.iter().position(|own| id.strip_prefix("rows/") == Some(own));
     let tools = at.and_then(|at| FILES.get(at)).copied().unwrap_or_default();
     tools.iter().flat_map(|tool| tool.names).copied()
 }
 
-/// Reports the effect of a command that has a row.
-pub(super) fn run(run: &mut Run<'_, '_>) {
-    let Some(tool) = KNOWN.find(run.name).and_then(|at| ALL.get(at)) else { return };
+/// Reports the effect of a command that has a row; returns whether it has one.
+pub(super) fn run(run: &mut Run<'_, '_>) -> bool {
+    let Some(tool) = KNOWN.find(run.name).and_then(|at| ALL.get(at)) else { return false };
     if super::only_informs(run.args) || super::cloud::is_emulated(run.args) {
-        return;
+        return false;
     }
     let words = tool.words(run.args);
-    let Some((_, act)) = tool.rows.iter().find(|(row, _)| fits(row, &words, run.args)) else {
-        return;
-    };
+    let row = tool.rows.iter().find(|(row, _)| fits(row, &words, run.args));
+    let Some((_, act)) = row else { return false };
     if act.level > Reversibility::R0 {
         let target = if words.is_empty() { run.line() } else { words.join(" ") };
         run.effect(act.kind, &target, act.scope, act.level, act.why);
     }
+    true
 }
 
 impl Tool {
@@ -184,7 +198,7 @@ fn has_option(option: &str, args: &[Arg]) -> bool {
             None => (arg.text.as_str(), None),
         };
         let next = || args.get(at + 1).map(|next| next.text.as_str());
-        given == name
+        is_like(name, given)
             && wanted.is_none_or(|wanted| {
                 attached.or_else(next).is_some_and(|value| is_like(wanted, value))
             })
