@@ -37,32 +37,61 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
     let first = words.first().copied().unwrap_or("");
     let second = words.get(1).copied().unwrap_or("");
     let bad = match run.name {
+        "rclone" => takes_away(run, first, &words),
+        _ => deletes(run, first, second, &words),
+    };
+    if bad {
+        run.remote(&target, "deletes backups or files missing from the source");
+    } else if run.name == "rclone"
+        && matches!(first, "copy" | "copyto" | "rcat")
+        && words.last().is_some_and(|last| last.contains(':'))
+    {
+        for word in words.iter().skip(1) {
+            if !word.contains(':') && crate::secrets::secrecy(word).is_some() {
+                run.effect(
+                    Kind::SendOut,
+                    word,
+                    Scope::Remote,
+                    crate::effects::Reversibility::R5,
+                    "sends a secret to a service",
+                );
+            }
+        }
+    }
+}
+
+/// Whether rclone deletes at its target, other than in a directory for temporary files.
+fn takes_away(run: &Run<'_, '_>, first: &str, words: &[&str]) -> bool {
+    let local = words.last().is_some_and(|last| {
+        !last.contains(':')
+            && matches!(run.analyzer.place(last).scope, Scope::Temp | Scope::TreeArtefact)
+    });
+    matches!(
+        first,
+        "sync"
+            | "bisync"
+            | "move"
+            | "moveto"
+            | "delete"
+            | "deletefile"
+            | "purge"
+            | "rmdir"
+            | "rmdirs"
+            | "cleanup"
+            | "dedupe"
+    ) && !local
+}
+
+/// Whether a command deletes backups.
+fn deletes(run: &Run<'_, '_>, first: &str, second: &str, words: &[&str]) -> bool {
+    let args = run.args;
+    match run.name {
         "restic" => {
             words.iter().take(2).any(|word| matches!(*word, "forget" | "prune" | "rewrite"))
                 || (first == "key" && second == "remove")
         }
         "borg" | "borgmatic" => {
             matches!(first, "delete" | "prune" | "compact" | "rdelete" | "repo-delete" | "recreate")
-        }
-        "rclone" => {
-            let local = words.last().is_some_and(|last| {
-                !last.contains(':')
-                    && matches!(run.analyzer.place(last).scope, Scope::Temp | Scope::TreeArtefact)
-            });
-            matches!(
-                first,
-                "sync"
-                    | "bisync"
-                    | "move"
-                    | "moveto"
-                    | "delete"
-                    | "deletefile"
-                    | "purge"
-                    | "rmdir"
-                    | "rmdirs"
-                    | "cleanup"
-                    | "dedupe"
-            ) && !local
         }
         "duplicity" => {
             first.starts_with("remove-") && args.iter().any(|arg| arg.text == "--force")
@@ -92,23 +121,5 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         "wal-g" => first == "delete",
         "barman" => first == "delete",
         _ => matches!(first, "prune" | "delete" | "rm" | "gc"),
-    };
-    if bad {
-        run.remote(&target, "deletes backups or files missing from the source");
-    } else if run.name == "rclone"
-        && matches!(first, "copy" | "copyto" | "rcat")
-        && words.last().is_some_and(|last| last.contains(':'))
-    {
-        for word in words.iter().skip(1) {
-            if !word.contains(':') && crate::secrets::secrecy(word).is_some() {
-                run.effect(
-                    Kind::SendOut,
-                    word,
-                    Scope::Remote,
-                    crate::effects::Reversibility::R5,
-                    "sends a secret to a service",
-                );
-            }
-        }
     }
 }

@@ -41,6 +41,7 @@
 
 use super::verbs::{self, Verb};
 use crate::effects::{Kind, Reversibility, Scope};
+use crate::expand::Arg;
 use crate::program::{Program, Syntax};
 use crate::run::Run;
 
@@ -52,6 +53,113 @@ pub(super) static PROGRAMS: &[Program] = &[Program {
     ..Program::NONE
 }];
 
+/// Whether one of these options is given, with one dash or two.
+fn has_option(args: &[Arg], flags: &[&str]) -> bool {
+    args.iter().any(|arg| {
+        flags.contains(&arg.text.trim_start_matches('-').split('=').next().unwrap_or(""))
+            && arg.text.starts_with('-')
+    })
+}
+
+fn terraform(run: &mut Run<'_, '_>, words: &[&str]) {
+    let (args, target) = (run.args, words.join(" "));
+    let has = |flags: &[&str]| has_option(args, flags);
+
+    let auto = has(&["auto-approve", "terragrunt-non-interactive"]);
+    let all: Vec<&str> =
+        words.iter().copied().filter(|word| !matches!(*word, "run-all" | "run" | "--")).collect();
+    match all.as_slice() {
+        ["destroy", ..] if auto => run.remote(&target, "destroys infrastructure"),
+        ["destroy", ..] => run.ask(
+            Kind::RemoteState,
+            &target,
+            Scope::Remote,
+            "destroys infrastructure after a prompt",
+        ),
+        ["apply", ..] if has(&["destroy"]) => run.remote(&target, "destroys infrastructure"),
+        ["apply", ..] if auto => run.remote(&target, "changes infrastructure without a prompt"),
+        ["state", "rm", ..] | ["workspace", "delete", ..] => {
+            run.remote(&target, "removes infrastructure from the state")
+        }
+        ["state", "mv" | "push" | "replace-provider", ..]
+        | ["force-unlock" | "taint" | "untaint", ..] => run.ask(
+            Kind::RemoteState,
+            &target,
+            Scope::Remote,
+            "changes the state of infrastructure",
+        ),
+        ["apply", ..] => run.ask(
+            Kind::RemoteState,
+            &target,
+            Scope::Remote,
+            "changes infrastructure after a prompt",
+        ),
+        _ => {}
+    }
+}
+
+fn pulumi(run: &mut Run<'_, '_>, words: &[&str]) {
+    let (args, target) = (run.args, words.join(" "));
+    let has = |flags: &[&str]| has_option(args, flags);
+    match words {
+        ["destroy", ..] | ["stack", "rm", ..] | ["state", "delete", ..] => {
+            if has(&["preview-only"]) {
+                return;
+            }
+            run.remote(&target, "destroys infrastructure");
+        }
+        ["up" | "update", ..] if has(&["y", "yes", "f", "skip-preview"]) => {
+            run.remote(&target, "changes infrastructure without a prompt")
+        }
+        ["up" | "update", ..] | ["cancel" | "refresh", ..] => {
+            run.ask(Kind::RemoteState, &target, Scope::Remote, "changes infrastructure")
+        }
+        _ => {}
+    }
+}
+
+fn ansible(run: &mut Run<'_, '_>, target: &str) {
+    let args = run.args;
+    let has = |flags: &[&str]| has_option(args, flags);
+
+    if run.name == "ansible-playbook"
+        && super::names_production(args)
+        && !has(&["check", "C", "syntax-check", "list-tasks", "list-hosts"])
+    {
+        run.ask(Kind::RemoteState, target, Scope::Remote, "changes production machines");
+    }
+    if args.iter().any(|arg| {
+        arg.text == "--check"
+            || arg.text == "-C"
+            || arg.text.starts_with("--syntax")
+            || arg.text.starts_with("--list")
+    }) {
+        return;
+    }
+    if run.name == "ansible"
+        && let Some(at) = args.iter().position(|arg| arg.text == "-a" || arg.text == "--args")
+        && let Some(given) = args.get(at + 1)
+    {
+        let text = given.text.clone();
+        let module = args.windows(2).find_map(|pair| match pair {
+            [flag, module] if matches!(flag.text.as_str(), "-m" | "--module-name") => {
+                Some(module.text.rsplit('.').next().unwrap_or("").to_owned())
+            }
+            _ => None,
+        });
+        if matches!(module.as_deref(), None | Some("shell" | "command" | "raw")) {
+            run.shell_text(&text);
+        } else if matches!(module.as_deref(), Some("service" | "systemd" | "systemd_service"))
+            && (text.contains("state=stopped") || text.contains("enabled=no"))
+            || module.as_deref() == Some("reboot")
+        {
+            run.ask(Kind::StopService, &text, Scope::Remote, "stops services of other machines");
+        } else if ["state=absent", "state: absent"].iter().any(|s| text.contains(s)) {
+            run.remote(&text, "removes something from other machines");
+        }
+    }
+}
+
 pub(super) fn run(run: &mut Run<'_, '_>) {
     // GitHub's agent has the name of a tool of Amazon's.
     if run.name == "copilot" {
@@ -59,12 +167,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
     }
     let args = run.args;
     let words = super::cloud::words(args);
-    let has = |flags: &[&str]| {
-        args.iter().any(|arg| {
-            flags.contains(&arg.text.trim_start_matches('-').split('=').next().unwrap_or(""))
-                && arg.text.starts_with('-')
-        })
-    };
+    let has = |flags: &[&str]| has_option(args, flags);
     let own = PROGRAMS.iter().find(|program| program.is_named(run.name));
     let informs = own.is_some_and(|program| program.parse_until(args, true).0.informs());
     if informs || super::only_informs(args) {
@@ -72,107 +175,9 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
     }
     let target = words.join(" ");
     match run.name {
-        "terraform" | "tofu" | "terragrunt" => {
-            let auto = has(&["auto-approve", "terragrunt-non-interactive"]);
-            let all: Vec<&str> = words
-                .iter()
-                .copied()
-                .filter(|word| !matches!(*word, "run-all" | "run" | "--"))
-                .collect();
-            match all.as_slice() {
-                ["destroy", ..] if auto => run.remote(&target, "destroys infrastructure"),
-                ["destroy", ..] => run.ask(
-                    Kind::RemoteState,
-                    &target,
-                    Scope::Remote,
-                    "destroys infrastructure after a prompt",
-                ),
-                ["apply", ..] if has(&["destroy"]) => {
-                    run.remote(&target, "destroys infrastructure")
-                }
-                ["apply", ..] if auto => {
-                    run.remote(&target, "changes infrastructure without a prompt")
-                }
-                ["state", "rm", ..] | ["workspace", "delete", ..] => {
-                    run.remote(&target, "removes infrastructure from the state")
-                }
-                ["state", "mv" | "push" | "replace-provider", ..]
-                | ["force-unlock" | "taint" | "untaint", ..] => run.ask(
-                    Kind::RemoteState,
-                    &target,
-                    Scope::Remote,
-                    "changes the state of infrastructure",
-                ),
-                ["apply", ..] => run.ask(
-                    Kind::RemoteState,
-                    &target,
-                    Scope::Remote,
-                    "changes infrastructure after a prompt",
-                ),
-                _ => {}
-            }
-        }
-        "pulumi" => match words.as_slice() {
-            ["destroy", ..] | ["stack", "rm", ..] | ["state", "delete", ..] => {
-                if has(&["preview-only"]) {
-                    return;
-                }
-                run.remote(&target, "destroys infrastructure");
-            }
-            ["up" | "update", ..] if has(&["y", "yes", "f", "skip-preview"]) => {
-                run.remote(&target, "changes infrastructure without a prompt")
-            }
-            ["up" | "update", ..] | ["cancel" | "refresh", ..] => {
-                run.ask(Kind::RemoteState, &target, Scope::Remote, "changes infrastructure")
-            }
-            _ => {}
-        },
-        "ansible" | "ansible-playbook" => {
-            if run.name == "ansible-playbook"
-                && super::names_production(args)
-                && !has(&["check", "C", "syntax-check", "list-tasks", "list-hosts"])
-            {
-                run.ask(Kind::RemoteState, &target, Scope::Remote, "changes production machines");
-            }
-            if args.iter().any(|arg| {
-                arg.text == "--check"
-                    || arg.text == "-C"
-                    || arg.text.starts_with("--syntax")
-                    || arg.text.starts_with("--list")
-            }) {
-                return;
-            }
-            if run.name == "ansible"
-                && let Some(at) =
-                    args.iter().position(|arg| arg.text == "-a" || arg.text == "--args")
-                && let Some(given) = args.get(at + 1)
-            {
-                let text = given.text.clone();
-                let module = args.windows(2).find_map(|pair| match pair {
-                    [flag, module] if matches!(flag.text.as_str(), "-m" | "--module-name") => {
-                        Some(module.text.rsplit('.').next().unwrap_or("").to_owned())
-                    }
-                    _ => None,
-                });
-                if matches!(module.as_deref(), None | Some("shell" | "command" | "raw")) {
-                    run.shell_text(&text);
-                } else if matches!(
-                    module.as_deref(),
-                    Some("service" | "systemd" | "systemd_service")
-                ) && (text.contains("state=stopped") || text.contains("enabled=no"))
-                    || module.as_deref() == Some("reboot")
-                {
-                    run.ask(
-                        Kind::StopService,
-                        &text,
-                        Scope::Remote,
-                        "stops services of other machines",
-                    );
-                } else if ["state=absent", "state: absent"].iter().any(|s| text.contains(s)) {
-                    run.remote(&text, "removes something from other machines");
-                }
-            }
-        }
+        "terraform" | "tofu" | "terragrunt" => terraform(run, &words),
+        "pulumi" => pulumi(run, &words),
+        "ansible" | "ansible-playbook" => ansible(run, &target),
         "virsh" => {
             if words.iter().any(|word| {
                 matches!(

@@ -63,27 +63,6 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                 run.ask(Kind::RemoteState, &target, Scope::Outside, why);
             }
             ["delete", ..] => run.remote(&target, "deletes from a cluster"),
-            ["drain", ..] => run.remote(&target, "moves everything off a node"),
-            ["replace" | "apply", ..] if has(&["--force", "--prune"]) => {
-                run.remote(&target, "deletes and recreates")
-            }
-            ["scale", ..] => {
-                let zero = own.iter().any(|arg| arg.text == "--replicas=0")
-                    || own.windows(2).any(
-                        |pair| matches!(pair, [a, b] if a.text == "--replicas" && b.text == "0"),
-                    );
-                if zero {
-                    run.remote(&target, "stops all of a workload")
-                } else {
-                    ask(run, &target)
-                }
-            }
-            ["rollout", "undo" | "restart" | "pause" | "resume", ..]
-            | [
-                "cordon" | "uncordon" | "taint" | "patch" | "edit" | "set" | "replace" | "annotate"
-                | "evict" | "adm" | "certificate",
-                ..,
-            ] => ask(run, &target),
             ["exec" | "debug" | "run" | "rsh", ..] => {
                 let is_wide = own.iter().any(|arg| {
                     let text = arg.text.as_str();
@@ -108,23 +87,6 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                     });
                 }
             }
-            ["get", kind, ..]
-                if kind.starts_with("secret")
-                    && has(&["-o", "--output"])
-                    && own.iter().any(|arg| {
-                        arg.text.contains("yaml")
-                            || arg.text.contains("json")
-                            || arg.text.contains("template")
-                    }) =>
-            {
-                run.effect(
-                    Kind::ReadSecret,
-                    &target,
-                    Scope::Remote,
-                    Reversibility::R1,
-                    "reads a secret",
-                );
-            }
             ["apply" | "create" | "cp", ..] if super::names_production(own) => ask(run, &target),
             ["apply" | "create", ..]
                 if matches!(&run.call.input, Flow::Text(text)
@@ -132,20 +94,6 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             {
                 let (kind, level) = (Kind::Privilege, Reversibility::R3);
                 run.effect(kind, &target, Scope::Remote, level, "runs with the rights of a node");
-            }
-            ["label", ..] if has(&["--all"]) => ask(run, &target),
-            ["apply" | "create", ..] if own.iter().any(|arg| arg.text.contains("://")) => {
-                let (kind, level) = (Kind::ExecuteUntrusted, Reversibility::R1);
-                run.effect(kind, &target, Scope::Remote, level, "applies what an address holds");
-            }
-            ["create", "clusterrolebinding" | "rolebinding", ..]
-                if own.iter().any(|arg| arg.text.contains("cluster-admin")) =>
-            {
-                let (kind, level) = (Kind::Privilege, Reversibility::R3);
-                run.effect(kind, &target, Scope::Remote, level, "gives somebody all rights");
-            }
-            ["config", verb, ..] if verb.starts_with("delete") || verb.starts_with("unset") => {
-                ask(run, &target)
             }
             _ => {}
         },

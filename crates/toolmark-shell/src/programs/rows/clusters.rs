@@ -14,6 +14,9 @@
 //! aws-nuke run --no-dry-run
 //! ```
 //! ```asked
+//! kubectl auth reconcile -f rbac.yaml
+//! kubectl proxy --address=0.0.0.0 --accept-hosts='.*'
+//! kubectl expose deploy x --type=LoadBalancer
 //! ctr images rm docker.io/library/x
 //! ctr -n k8s.io images rm docker.io/library/x
 //! crictl rmi --prune
@@ -21,6 +24,7 @@
 //! gitlab-runner stop
 //! ```
 //! ```allowed
+//! kubectl proxy
 //! ctr images ls
 //! crictl ps
 //! govc vm.info vm1
@@ -34,9 +38,49 @@
 //! gitlab-runner list
 //! ```
 
-use super::{CHANGES, DELETES, DROPS, NOTHING, REMOVES, REPLACES, SHOWS_SECRET, STOPS, Tool};
+use super::{
+    Act, CHANGES, DELETES, DROPS, EXPOSES, GRANTS, NOTHING, REMOVES, REPLACES, SHOWS_SECRET, STOPS,
+    Tool, act,
+};
+use crate::effects::{Kind, Reversibility, Scope};
+use Reversibility::{R1, R3, R5};
+
+const READS_SECRET: Act = act(Kind::ReadSecret, Scope::Remote, R1, "reads a secret");
+const RECREATES: Act = act(Kind::RemoteState, Scope::Remote, R5, "deletes and recreates");
+const EMPTIES_NODE: Act = act(Kind::RemoteState, Scope::Remote, R5, "moves everything off a node");
+const STOPS_ALL: Act = act(Kind::RemoteState, Scope::Remote, R5, "stops all of a workload");
+const CHANGES_CLUSTER: Act =
+    act(Kind::RemoteState, Scope::Remote, R3, "changes what runs in a cluster");
+const APPLIES_FOREIGN: Act =
+    act(Kind::ExecuteUntrusted, Scope::Remote, R1, "applies what an address holds");
+const GIVES_ALL: Act = act(Kind::Privilege, Scope::Remote, R3, "gives somebody all rights");
 
 pub(super) const TOOLS: &[Tool] = &[
+    Tool {
+        names: &["kubectl", "k", "oc"],
+        values: "-n --namespace --context --kubeconfig --cluster --user -l --selector -c",
+        rows: &[
+            ("drain", EMPTIES_NODE),
+            ("replace|apply --force|--prune", RECREATES),
+            ("scale --replicas=0", STOPS_ALL),
+            ("scale", CHANGES_CLUSTER),
+            ("rollout undo|restart|pause|resume", CHANGES_CLUSTER),
+            ("cordon|uncordon|taint|patch|edit|set|replace|annotate", CHANGES_CLUSTER),
+            ("evict|adm|certificate", CHANGES_CLUSTER),
+            ("label --all", CHANGES_CLUSTER),
+            ("get secret* -o=*yaml*|-o=*json*|-o=*template*", READS_SECRET),
+            ("get secret* --output=*yaml*|--output=*json*|--output=*template*", READS_SECRET),
+            ("get secret* -oyaml|-ojson", READS_SECRET),
+            ("apply|create -f=*://*|--filename=*://*", APPLIES_FOREIGN),
+            ("apply|create -k=*://*|--kustomize=*://*", APPLIES_FOREIGN),
+            ("create clusterrolebinding|rolebinding --clusterrole=cluster-admin", GIVES_ALL),
+            ("config delete*|unset*", CHANGES_CLUSTER),
+            ("proxy --address=0.0.0.0", EXPOSES),
+            ("proxy --accept-hosts|--disable-filter", EXPOSES),
+            ("auth reconcile", GRANTS),
+            ("expose --type=LoadBalancer|--type=NodePort", GRANTS),
+        ],
+    },
     Tool {
         names: &["ctr"],
         values: "-n --namespace -a --address",

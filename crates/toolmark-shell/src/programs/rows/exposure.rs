@@ -11,8 +11,6 @@
 //! chisel server --reverse
 //! tailscale funnel 3000
 //! tailscale up --advertise-exit-node
-//! kubectl auth reconcile -f rbac.yaml
-//! kubectl proxy --address=0.0.0.0 --accept-hosts='.*'
 //! gs-netcat -l -s secret
 //! tcpdump -i any -w /tmp/x.pcap
 //! mitmproxy
@@ -28,7 +26,6 @@
 //! tailscale status
 //! tailscale ip -4
 //! tailscale up
-//! kubectl proxy
 //! tcpdump -r /tmp/x.pcap
 //! tshark -r x.pcap
 //! nmap --help
@@ -38,7 +35,7 @@
 //! gost -V
 //! ```
 
-use super::{EXPOSES, GRANTS, LISTENS, NOTHING, PROBES, Tool};
+use super::{EXPOSES, LISTENS, NOTHING, PROBES, Tool};
 
 pub(super) const TOOLS: &[Tool] = &[
     Tool {
@@ -149,17 +146,6 @@ pub(super) const TOOLS: &[Tool] = &[
             ("funnel status|reset|off", NOTHING),
             ("funnel", EXPOSES),
             ("up|set --advertise-exit-node|--advertise-routes|--ssh", EXPOSES),
-        ],
-    },
-    Tool {
-        names: &["kubectl", "k", "oc"],
-        values: "-n --namespace --context --kubeconfig --cluster --user",
-        rows: &[
-            ("proxy --address=0.0.0.0", EXPOSES),
-            ("proxy --accept-hosts", EXPOSES),
-            ("proxy --disable-filter", EXPOSES),
-            ("auth reconcile", GRANTS),
-            ("expose --type=LoadBalancer|--type=NodePort", GRANTS),
         ],
     },
     Tool {
