@@ -63,7 +63,7 @@ struct Carrier {
     texts: &'static str,
     /// Number of operands before the inner command: a machine, a container.
     operands: usize,
-    /// Where it runs.
+    /// Location of the inner command.
     place: Scope,
     /// Whether the last word is part of the inner command: `ddev drush …`.
     is_inclusive: bool,
