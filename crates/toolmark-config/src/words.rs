@@ -60,9 +60,31 @@ pub(super) fn listed(names: &[&str]) -> String {
     out
 }
 
+/// Words of other systems, with the key that means the same here.
+const SYNONYMS: &[(&str, &str)] = &[
+    ("required", "calls"),
+    ("expected", "calls"),
+    ("any_order", "calls"),
+    ("in_order", "sequence"),
+    ("ordered", "sequence"),
+    ("steps", "sequence"),
+    ("disallowed", "forbidden"),
+    ("denied", "forbidden"),
+    ("not_allowed", "forbidden"),
+    ("allowed", "only"),
+    ("parameters", "args"),
+    ("params", "args"),
+    ("arguments", "args"),
+    ("input", "args"),
+    ("output", "result"),
+    ("times", "count"),
+];
+
 /// Returns the suggestion for a user who wrote `word` where one of `names` was expected.
 pub(super) fn suggestion(word: &str, names: &[&str], none: &str, these: &str) -> String {
-    match did_you_mean(word, names.iter().copied()) {
+    let meant = SYNONYMS.iter().find(|(other, name)| *other == word && names.contains(name));
+    let meant = meant.map(|(_, name)| *name);
+    match meant.or_else(|| did_you_mean(word, names.iter().copied())) {
         Some(name) => format!("did you mean {}?", quoted(name)),
         None if names.is_empty() => none.to_owned(),
         None => format!("{these}: {}", listed(names)),
