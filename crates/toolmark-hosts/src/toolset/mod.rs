@@ -8,12 +8,14 @@
 //! over both.
 
 mod choose;
+mod class;
 mod keys;
 mod schema;
 #[cfg(test)]
 mod tables;
 
 pub use choose::{Chosen, Toolsets};
+pub use class::{ArgClass, CLASS_PREFIX, ToolClass};
 pub use keys::Keys;
 pub use schema::Schema;
 
