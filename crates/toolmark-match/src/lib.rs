@@ -11,8 +11,10 @@
 mod building;
 pub mod call_match;
 pub mod engine;
+mod lookalike;
 mod mention;
 pub mod units;
 
 pub use building::Building;
+pub use lookalike::looks_alike;
 pub use mention::Mention;

@@ -8,6 +8,8 @@ use toolmark_pattern::Pattern;
 pub struct Mention {
     /// The word of the spec: a name or a pattern.
     pub word: String,
+    /// Whether it is mentioned in something that must not happen, so that its absence is normal.
+    pub is_prohibited: bool,
     is_named: Arc<dyn Fn(&str) -> bool + Send + Sync>,
 }
 
@@ -17,7 +19,13 @@ impl Mention {
         word: impl Into<String>,
         is_named: impl Fn(&str) -> bool + Send + Sync + 'static,
     ) -> Self {
-        Self { word: word.into(), is_named: Arc::new(is_named) }
+        Self { word: word.into(), is_prohibited: false, is_named: Arc::new(is_named) }
+    }
+
+    /// Marks it as a part of something that must not happen.
+    #[must_use]
+    pub fn prohibited(self) -> Self {
+        Self { is_prohibited: true, ..self }
     }
 
     /// A name that stands for itself.

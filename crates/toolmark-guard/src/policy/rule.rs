@@ -18,6 +18,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::OnceLock;
 use toolmark_config::{Entry, Kind, Node, Problem, Span, Spanned, quoted, read};
+use toolmark_hosts::toolset::ToolClass;
 use toolmark_match::Building;
 use toolmark_match::call_match::config::{CallFields, Name, name_of};
 use toolmark_match::call_match::{
@@ -433,6 +434,15 @@ pub(super) fn name_fits(pattern: &NamePattern, call: &Call<'_>) -> Truth {
             Ok(found) => Truth::of(found),
             Err(_) => Truth::Unknown(toolmark_match::call_match::Lack::Pattern),
         },
+        NamePattern::Class(class) => match call.tool {
+            Some(_) => Truth::of(ToolClass::of(call.role()) == Some(*class)),
+            None if class.may_be(&call.args()) => {
+                Truth::Unknown(toolmark_match::call_match::Lack::Class)
+            }
+            None => Truth::No,
+        },
+        // Only expectations are made of several names.
+        NamePattern::AnyOf(_) => Truth::No,
     }
 }
 

@@ -3,7 +3,7 @@
 use super::args::shown;
 use super::path::KeyPath;
 use super::schema::CompiledSchema;
-use super::slashes::{self, regex_between_slashes};
+use super::slashes::{self, TextReading};
 use super::truth::{Lack, Truth};
 use crate::Building;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -14,7 +14,7 @@ use serde_json::Value;
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
-use toolmark_config::{Kind, Node, Span, Spanned};
+use toolmark_config::{CompactString, Kind, Node, Span, Spanned};
 use toolmark_outcome::{Numbers, equal};
 use toolmark_pattern::Pattern;
 
@@ -123,7 +123,7 @@ impl ValueKind {
 
 /// An expected value, or operators.
 #[derive(Debug, Clone)]
-pub(super) enum ConditionConfig {
+pub enum ConditionConfig {
     /// An expected value.
     Equals(Node),
     /// Operators.
@@ -242,7 +242,7 @@ impl JsonSchema for Conditions {
 pub(super) fn compile_all(
     config: &Conditions,
     span: Span,
-    is_literal: bool,
+    reading: TextReading<'_>,
     building: &mut Building<'_>,
 ) -> Option<Vec<(KeyPath, Condition)>> {
     if config.0.is_empty() {
@@ -261,7 +261,7 @@ pub(super) fn compile_all(
                     None
                 }
             };
-            Some((path, compile(condition, place.span, is_literal, building)?))
+            Some((path, compile(condition, place.span, reading, building)?))
         })
         .collect();
     all.into_iter().map(|one| one.and_then(|(path, condition)| Some((path?, condition)))).collect()
@@ -281,24 +281,48 @@ enum Test {
     OneOf(Vec<Value>),
     Range(Range),
     Kind(ValueKind),
-    Schema { schema: Arc<dyn CompiledSchema>, source: Value },
+    Schema {
+        schema: Arc<dyn CompiledSchema>,
+        source: Value,
+    },
     Contains(Value),
     Present(bool),
+    /// Equal to the value that a call binds to this name.
+    Bound(CompactString),
+    /// Contains the value that a call binds to this name.
+    ContainsBound(CompactString),
+    /// Text that contains one of these values as a word of its own.
+    ContainsWord(Vec<Value>),
+}
+
+impl ConditionConfig {
+    /// Compiles the condition, which is written at `span`.
+    pub fn compile(
+        &self,
+        span: Span,
+        reading: TextReading<'_>,
+        building: &mut Building<'_>,
+    ) -> Option<Condition> {
+        compile(self, span, reading, building)
+    }
 }
 
 fn compile(
     config: &ConditionConfig,
     span: Span,
-    is_literal: bool,
+    reading: TextReading<'_>,
     building: &mut Building<'_>,
 ) -> Option<Condition> {
     let operators = match config {
         ConditionConfig::Equals(value) => {
-            if let Kind::Text(text) = &value.kind
-                && let Some(regex) = regex_between_slashes(text).filter(|_| !is_literal)
-            {
-                let span = value.span.known().unwrap_or(span);
-                return slashes::pattern(regex, span, building).map(Condition::found);
+            if let Kind::Text(text) = &value.kind {
+                if let Some(name) = reading.bound(text) {
+                    return Some(Condition::bound(name));
+                }
+                if let Some(regex) = reading.regex(text) {
+                    let span = value.span.known().unwrap_or(span);
+                    return slashes::pattern(regex, span, building).map(Condition::found);
+                }
             }
             return Some(Condition { tests: vec![Test::Equals(value.to_json())] });
         }
@@ -306,9 +330,13 @@ fn compile(
     };
     let mut tests = Vec::new();
     let mut is_good = true;
-    tests.extend(operators.equals.iter().map(|value| Test::Equals(value.to_json())));
+    // `{equals: …}` is the text itself, but a name that is bound is always the value.
+    tests.extend(operators.equals.iter().map(|value| match value.as_str() {
+        Some(text) if reading.bound(text).is_some() => Test::Bound(text[1..].into()),
+        _ => Test::Equals(value.to_json()),
+    }));
     if let Some(inner) = &operators.not {
-        let inner = compile(inner, span, is_literal, building);
+        let inner = compile(inner, span, reading, building);
         is_good &= inner.is_some();
         tests.extend(inner.map(|inner| Test::Not(Box::new(inner))));
     }
@@ -338,7 +366,10 @@ fn compile(
         is_good &= test.is_some();
         tests.extend(test);
     }
-    tests.extend(operators.contains.iter().map(|value| Test::Contains(value.to_json())));
+    tests.extend(operators.contains.iter().map(|value| match value.as_str() {
+        Some(text) if reading.bound(text).is_some() => Test::ContainsBound(text[1..].into()),
+        _ => Test::Contains(value.to_json()),
+    }));
     tests.extend(operators.present.map(Test::Present));
     tests.extend(operators.absent.map(|absent| Test::Present(!absent)));
     // A condition with an unknown operator is not also reported as empty.
@@ -382,11 +413,51 @@ impl Condition {
         Self { tests: vec![Test::Regex(pattern)] }
     }
 
-    /// The pattern is found in the value, or there is none.
-    pub(super) fn found_if_present(pattern: Pattern) -> Self {
+    /// The value is the one that a call binds to this name.
+    pub(super) fn bound(name: &str) -> Self {
+        Self { tests: vec![Test::Bound(name.into())] }
+    }
+
+    /// The condition holds, or there is no value.
+    pub(super) fn if_present(self) -> Self {
         let not = |tests| Test::Not(Box::new(Self { tests }));
-        let is_another = not(vec![Test::Regex(pattern)]);
+        let is_another = not(self.tests);
         Self { tests: vec![not(vec![Test::Present(true), is_another])] }
+    }
+
+    /// Adds the names of bound values that the condition asks about.
+    pub(super) fn references(&self, names: &mut Vec<CompactString>) {
+        for test in &self.tests {
+            match test {
+                Test::Bound(name) | Test::ContainsBound(name) => names.push(name.clone()),
+                Test::Not(inner) => inner.references(names),
+                _ => {}
+            }
+        }
+    }
+
+    /// Returns the condition with values in place of the names to which they are bound.
+    #[must_use]
+    pub fn with(&self, values: &Values) -> Self {
+        let of =
+            |name: &str| values.iter().find(|(bound, _)| bound == name).map(|(_, v)| v.clone());
+        let tests = self.tests.iter().map(|test| match test {
+            Test::Bound(name) => of(name).map_or_else(|| test.clone(), Test::OneOf),
+            Test::ContainsBound(name) => of(name).map_or_else(|| test.clone(), Test::ContainsWord),
+            Test::Not(inner) => Test::Not(Box::new(inner.with(values))),
+            other => other.clone(),
+        });
+        Self { tests: tests.collect() }
+    }
+
+    /// Whether the condition holds for a thing that can be written in several ways: for one of
+    /// them, or, where something is excluded, for all of them.
+    #[must_use]
+    pub fn holds_for(&self, spellings: &[Value]) -> Truth {
+        Truth::all(self.tests.iter().map(|test| match test {
+            Test::Not(inner) => inner.holds_for(spellings).negated(),
+            test => Truth::any(spellings.iter().map(|value| test.holds(Some(value)))),
+        }))
     }
 
     /// Whether the condition holds for a value, or for a missing value.
@@ -425,6 +496,15 @@ impl Test {
             })),
             (Self::Kind(kind), Some(value)) => Truth::of(kind.is(value)),
             (Self::Schema { schema, .. }, Some(value)) => Truth::of(schema.is_valid(value)),
+            // Any value may be the bound one.
+            (Self::Bound(_) | Self::ContainsBound(_), Some(_)) => Truth::Yes,
+            (Self::ContainsWord(values), Some(value)) => {
+                let has = |wanted: &Value| match value {
+                    Value::Array(items) => items.iter().any(|i| equal(wanted, i, Numbers::Json)),
+                    other => contains_word(&plain(other), &plain(wanted)),
+                };
+                Truth::of(values.iter().any(has))
+            }
             (Self::Contains(wanted), Some(value)) => Truth::of(match (value, wanted) {
                 (Value::String(text), Value::String(part)) => text.contains(part.as_str()),
                 (Value::Array(items), wanted) => {
@@ -449,9 +529,89 @@ impl Test {
             (Self::Kind(a), Self::Kind(b)) => a == b,
             (Self::Schema { source: a, .. }, Self::Schema { source: b, .. }) => a == b,
             (Self::Present(a), Self::Present(b)) => a == b,
+            (Self::Bound(a), Self::Bound(b)) | (Self::ContainsBound(a), Self::ContainsBound(b)) => {
+                a == b
+            }
             _ => false,
         }
     }
+}
+
+/// A text that a result contains.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Needle {
+    /// This text.
+    Text(String),
+    /// The value that a call binds to this name.
+    Bound(CompactString),
+    /// This value, as a word of its own, in one of these spellings.
+    Words(Vec<String>),
+}
+
+impl Needle {
+    /// One of these values.
+    #[must_use]
+    pub fn words(values: &[Value]) -> Self {
+        Self::Words(values.iter().map(|value| plain(value).into_owned()).collect())
+    }
+
+    /// Whether a text contains it.
+    #[must_use]
+    pub fn is_in(&self, text: &str) -> bool {
+        match self {
+            Self::Text(part) => text.contains(part),
+            Self::Bound(_) => true,
+            Self::Words(words) => words.iter().any(|word| contains_word(text, word)),
+        }
+    }
+
+    /// Returns the text with values in place of the name to which they are bound.
+    pub(super) fn with(&self, values: &Values) -> Self {
+        match self {
+            Self::Bound(name) => match values.iter().find(|(bound, _)| bound == name) {
+                Some((_, values)) => Self::words(values),
+                None => self.clone(),
+            },
+            other => other.clone(),
+        }
+    }
+}
+
+impl fmt::Display for Needle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text(text) => write!(f, "containing {text:?}"),
+            Self::Words(words) => {
+                write!(f, "containing {:?}", words.first().map_or("", String::as_str))
+            }
+            Self::Bound(name) => write!(f, "containing ${name}"),
+        }
+    }
+}
+
+/// Values by the names to which calls bind them, each in all of its spellings.
+pub type Values = [(CompactString, Vec<Value>)];
+
+/// The text of a value inside other texts.
+fn plain(value: &Value) -> Cow<'_, str> {
+    match value {
+        Value::String(text) => Cow::Borrowed(text),
+        other => Cow::Owned(other.to_string()),
+    }
+}
+
+/// Whether a text contains a word that no letter or digit continues: 12 is not in 3123.
+pub(super) fn contains_word(text: &str, word: &str) -> bool {
+    let goes_on = |c: Option<char>, end: Option<char>| {
+        let is_word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+        is_word(c) && is_word(end)
+    };
+    let (first, last) = (word.chars().next(), word.chars().next_back());
+    first.is_some()
+        && text.match_indices(word).any(|(at, _)| {
+            let (before, after) = (&text[..at], &text[at + word.len()..]);
+            !goes_on(before.chars().next_back(), first) && !goes_on(after.chars().next(), last)
+        })
 }
 
 /// Whether a pattern matches anywhere in a text.
@@ -492,6 +652,11 @@ impl fmt::Display for Test {
             Self::Kind(kind) => f.write_str(kind.word()),
             Self::Schema { .. } => f.write_str("fitting its schema"),
             Self::Contains(value) => write!(f, "containing {}", shown(value)),
+            Self::Bound(name) => write!(f, "= ${name}"),
+            Self::ContainsBound(name) => write!(f, "containing ${name}"),
+            Self::ContainsWord(values) => {
+                write!(f, "containing {}", shown(values.first().unwrap_or(&Value::Null)))
+            }
             Self::Present(true) => f.write_str("there"),
             Self::Present(false) => f.write_str("not there"),
         }

@@ -1,11 +1,11 @@
 //! Configuration of a call: a name, or a map.
 
 use super::args::ArgsMatch;
-use super::condition::{Condition, Conditions, compile_all};
+use super::condition::{Condition, ConditionConfig, Conditions, Needle, compile_all};
 use super::name::NamePattern;
 use super::path::KeyPath;
-use super::slashes::{self, regex_between_slashes};
-use super::{ArgsRule, CallPattern, Expected, Position, ResultRule};
+use super::slashes::{self, TextReading, regex_between_slashes};
+use super::{ArgsRule, CallPattern, Expected, Position, ResultRule, TypedConditions};
 use crate::Building;
 use crate::units::Duration;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -14,7 +14,8 @@ use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use std::borrow::Cow;
 use std::fmt;
-use toolmark_config::{Kind, Node, Problem, Span, Spanned};
+use toolmark_config::{Entry, Kind, Node, Problem, Span, Spanned, did_you_mean};
+use toolmark_hosts::toolset::{ArgClass, CLASS_PREFIX, ToolClass};
 use toolmark_trace::Status;
 
 /// Makes a type that is written as text or as a map of `$fields`.
@@ -88,7 +89,10 @@ impl Name {
                 building.reject(span, "empty-name", "the name of a tool is empty");
                 None
             }
-            Some(word) => Some(NamePattern::word(word)),
+            Some(word) => match word.strip_prefix(CLASS_PREFIX) {
+                Some(class) => class_pattern(class, span, building),
+                None => Some(NamePattern::word(word)),
+            },
             None => {
                 let known = self.0.regex.span.known().unwrap_or(span);
                 let source = Spanned { value: self.0.regex.value.clone(), span: known };
@@ -104,12 +108,30 @@ impl Name {
     }
 }
 
+/// Returns the pattern of a class of tools.
+fn class_pattern(word: &str, span: Span, building: &mut Building<'_>) -> Option<NamePattern> {
+    if let Some(class) = ToolClass::from_word(word) {
+        return Some(NamePattern::Class(class));
+    }
+    let words = || ToolClass::ALL.iter().map(|class| class.word());
+    let problem = Problem::error("unknown-class", format!("unknown class of tools {word:?}"));
+    let help = match did_you_mean(word, words()) {
+        Some(near) => format!("did you mean `{CLASS_PREFIX}{near}`?"),
+        None => format!("the classes are {}", words().collect::<Vec<_>>().join(", ")),
+    };
+    building.problems.push(problem.at(span).help(help));
+    None
+}
+
 /// Expected result of a call.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 pub struct ResultFields {
     /// A regular expression that must match anywhere in the text of the result.
     #[serde(default)]
     regex: Option<Spanned<String>>,
+    /// Text that the result contains, or `$name` for a value that a call binds.
+    #[serde(default)]
+    contains: Option<Spanned<String>>,
     /// Conditions on values inside a JSON result, by path.
     #[serde(default, rename = "where")]
     conditions: Option<Spanned<Conditions>>,
@@ -118,7 +140,7 @@ pub struct ResultFields {
 text_or_map!(
     /// Expected result of a call: a regular expression, or a map.
     pub ResultConfig, "ResultCondition", ResultFields,
-    text => ResultFields { regex: Some(text.to_owned().into()), conditions: None },
+    text => ResultFields { regex: Some(text.to_owned().into()), ..ResultFields::default() },
     "a regular expression that is found in the text of the result"
 );
 
@@ -207,6 +229,7 @@ macro_rules! call_fields {
     ) => {
         $(#[$doc])*
         #[derive(Debug, Clone, Deserialize, JsonSchema)]
+        #[serde(deny_unknown_fields)]
         $vis struct $name {
             /// The name of the tool (alias: `name`): an exact name, a glob with
             /// `*` or `?`, or a regular expression between slashes or as
@@ -269,7 +292,7 @@ macro_rules! call_fields {
                     before_step: self.before_step,
                     first: self.first,
                     last: self.last,
-                    is_literal: false,
+                    reading: $crate::call_match::TextReading::default(),
                 }
             }
 
@@ -327,15 +350,21 @@ pub struct Described<'c> {
     pub first: bool,
     /// Whether no call may follow it.
     pub last: bool,
-    /// Whether values between slashes are plain text.
-    pub is_literal: bool,
+    /// Reading of its texts.
+    pub reading: TextReading<'c>,
 }
 
-impl Described<'_> {
+impl<'c> Described<'c> {
     /// With values between slashes as plain text.
     #[must_use]
     pub fn literally(self) -> Self {
-        Self { is_literal: true, ..self }
+        Self { reading: TextReading { is_literal: true, ..self.reading }, ..self }
+    }
+
+    /// With `$name` for the values that calls bind to these names.
+    #[must_use]
+    pub fn with_bound(self, bound: &'c [String]) -> Self {
+        Self { reading: TextReading { bound, ..self.reading }, ..self }
     }
 
     /// Compiles the description; errors are added to the problems. `span` is
@@ -343,14 +372,31 @@ impl Described<'_> {
     pub fn compile(&self, span: Span, building: &mut Building<'_>) -> Option<CallPattern> {
         let span = self.tool.span.known().unwrap_or(span);
         let name = self.tool.compile(span, building);
-        let args = self.compile_args(building);
+        let is_class = matches!(name, Some(NamePattern::Class(_)));
+        let mut typed = Vec::new();
+        let args = match self.args.filter(|_| is_class).map(|args| self.typed(args, building)) {
+            None => self.compile_args(self.args, building),
+            Some(None) => None,
+            Some(Some((conditions, left))) => {
+                typed = conditions;
+                self.compile_args(left.as_ref(), building)
+            }
+        };
         let conditions = match self.conditions {
             None => Some(Vec::new()),
-            Some(config) => compile_all(config, config.span, self.is_literal, building),
+            Some(config) => compile_all(config, config.span, self.reading, building),
         };
+        let conditions = conditions.map(|mut all| {
+            if is_class {
+                let class = |path: &KeyPath| ArgClass::from_word(&path.to_string());
+                let own = all.extract_if(.., |(path, _)| class(path).is_some());
+                typed.extend(own.filter_map(|(path, c)| Some((class(&path)?, c))));
+            }
+            all
+        });
         let result = match self.result {
             None => Some(None),
-            Some(config) => config.compile(span, self.is_literal, building).map(Some),
+            Some(config) => config.compile(span, self.reading, building).map(Some),
         };
         let status = self.compile_status(building);
         let positions = [
@@ -366,20 +412,59 @@ impl Described<'_> {
         }
         let (args, mut patterns) = args?;
         patterns.extend(conditions?);
-        Some(CallPattern::new(
-            name?,
-            args,
-            patterns,
-            result?,
-            status?,
-            self.duration.map(|duration| duration.max.millis),
-            positions.into_iter().flatten().collect(),
-        ))
+        Some(
+            CallPattern::new(
+                name?,
+                args,
+                patterns,
+                result?,
+                status?,
+                self.duration.map(|duration| duration.max.millis),
+                positions.into_iter().flatten().collect(),
+            )
+            .with_typed(typed),
+        )
+    }
+
+    /// Splits the arguments of a class of tools: those that hosts name differently, and the rest.
+    fn typed(
+        &self,
+        args: &Spanned<Node>,
+        building: &mut Building<'_>,
+    ) -> Option<(TypedConditions, Option<Spanned<Node>>)> {
+        let (mut typed, mut left) = (Vec::new(), Vec::new());
+        let mut is_good = true;
+        for entry in args.value.entries() {
+            let (Some(class), Some(text)) = (ArgClass::from_word(&entry.key), entry.value.as_str())
+            else {
+                left.push(Entry::clone(entry));
+                continue;
+            };
+            let config = ConditionConfig::Equals(Kind::Text(text.into()).into());
+            match config.compile(entry.value.span, self.reading, building) {
+                Some(condition) => typed.push((class, condition)),
+                None => is_good = false,
+            }
+        }
+        let how = self.args_match.map(|how| how.value).unwrap_or_default();
+        if !typed.is_empty() && matches!(how, ArgsMatch::Exact | ArgsMatch::Within) {
+            let message = "the arguments of a class have other names for every host: \
+                           they cannot be compared as a whole";
+            let span = self.args_match.map_or(args.span, |how| how.span);
+            let problem = Problem::error("invalid-comparison", message).at(span);
+            building.problems.push(problem.help("remove `args_match`, or name the tool"));
+            is_good = false;
+        }
+        let is_empty = left.is_empty() && !typed.is_empty();
+        let node = || Node::new(Kind::Map(left), args.value.span);
+        let left = (!is_empty).then(|| Spanned { value: node(), span: args.span });
+        is_good.then_some((typed, left))
     }
 
     /// Compiles the expected arguments and the conditions written among them.
     fn compile_args(
         &self,
+        args: Option<&Spanned<Node>>,
         building: &mut Building<'_>,
     ) -> Option<(ArgsRule, Vec<(KeyPath, Condition)>)> {
         let how = self.args_match.map(|how| how.value).unwrap_or_default();
@@ -400,7 +485,7 @@ impl Described<'_> {
             let problem = Problem::warning("no-arguments", message).at(span);
             building.problems.push(problem.help("give `args`, or leave it out"));
         };
-        match (self.args, self.args_match, self.ignore) {
+        match (args, self.args_match, self.ignore) {
             (None, Some(how), _) if how.value != ArgsMatch::Ignore => {
                 nothing(building, how.span, "args_match");
             }
@@ -413,10 +498,10 @@ impl Described<'_> {
             }
             _ => {}
         }
-        let mut expected = self.args.map(|args| args.value.clone());
+        let mut expected = args.map(|args| args.value.clone());
         let mut conditions = Vec::new();
-        if let Some(args) = self.args.filter(|_| !self.is_literal) {
-            let split = slashes::split(&args.value, how, building)?;
+        if let Some(args) = args.filter(|_| !self.reading.is_literal) {
+            let split = slashes::split(&args.value, how, self.reading, building)?;
             ignore.extend(split.places);
             conditions = split.conditions;
             // Nothing else may be there, even where nothing is left to compare.
@@ -448,12 +533,25 @@ impl ResultConfig {
     fn compile(
         &self,
         span: Span,
-        is_literal: bool,
+        reading: TextReading<'_>,
         building: &mut Building<'_>,
     ) -> Option<ResultRule> {
+        let mut needle = self.0.contains.as_ref().map(|text| match reading.bound(text) {
+            Some(name) => Needle::Bound(name.into()),
+            None => Needle::Text(text.value.clone()),
+        });
         let regex = match &self.0.regex {
             None => Some(None),
-            Some(regex) => building.pattern(regex).map(Some),
+            Some(name) if reading.bound(name).is_some() => {
+                needle = reading.bound(name).map(|name| Needle::Bound(name.into()));
+                Some(None)
+            }
+            // The slashes around a regular expression are accepted, as they are elsewhere.
+            Some(regex) => {
+                let inner = reading.regex(regex).unwrap_or(regex);
+                let source = Spanned { value: inner.to_owned(), span: regex.span };
+                building.pattern(&source).map(Some)
+            }
         };
         if let Some(Some(pattern)) = &regex
             && pattern.matches_everything()
@@ -464,14 +562,14 @@ impl ResultConfig {
         }
         let conditions = match &self.0.conditions {
             None => Some(Vec::new()),
-            Some(config) => compile_all(config, config.span, is_literal, building),
+            Some(config) => compile_all(config, config.span, reading, building),
         };
         let (regex, conditions) = (regex?, conditions?);
-        if regex.is_none() && conditions.is_empty() {
+        if regex.is_none() && conditions.is_empty() && needle.is_none() {
             building.reject(span, "empty-condition", "the condition on the result is empty");
             return None;
         }
-        Some(ResultRule { regex, conditions })
+        Some(ResultRule { regex, needle, conditions })
     }
 }
 

@@ -29,7 +29,7 @@ const FEW: usize = 8;
 const MAX_OPEN: usize = 20;
 
 /// The calls that match each pattern.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Fits {
     /// Calls that match, per pattern.
     pub sure: Vec<Column>,
@@ -50,6 +50,25 @@ impl Fits {
     #[must_use]
     pub fn is_certain(&self) -> bool {
         self.possible.is_empty()
+    }
+
+    /// Sets the calls that match a pattern, and those that match or may match it.
+    pub fn set(&mut self, pattern: usize, sure: Column, possible: Column) {
+        match possible == sure {
+            true => self.possible.remove(&pattern),
+            false => self.possible.insert(pattern, possible),
+        };
+        self.sure[pattern] = sure;
+    }
+
+    /// Leaves open whether a call matches a pattern.
+    pub fn suspect(&mut self, pattern: usize, call: usize, lack: Lack) {
+        let sure = &self.sure[pattern];
+        let possible = self.possible.entry(pattern).or_insert_with(|| sure.clone());
+        possible.set(call);
+        if self.open.len() < MAX_OPEN {
+            self.open.push((pattern, call, lack));
+        }
     }
 
     /// Removes calls from those of a pattern.

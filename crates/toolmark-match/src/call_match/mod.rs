@@ -10,6 +10,7 @@ mod args;
 mod condition;
 pub mod config;
 mod expected;
+mod facts;
 mod fits;
 mod name;
 mod path;
@@ -21,13 +22,16 @@ mod tests;
 mod truth;
 
 pub use args::{ArgsMatch, Difference, shown};
-pub use condition::{Condition, Conditions, Operators};
+pub use condition::{Condition, ConditionConfig, Conditions, Needle, Operators, Values};
 pub use expected::Expected;
 pub use expected::KeySpans;
+pub use facts::{FactSource, Facts};
 pub use fits::{Fits, fits};
 pub use name::{Fitting, NamePattern, Names, Prefixes};
 pub use path::{KeyPath, Step as PathStep, written as written_path};
 pub use schema::{CompiledSchema, SchemaCompiler, SchemaError, compile_schema};
+pub use slashes::TextReading;
+use table::End;
 pub use table::{Agents, CallTable, Made, Parallel, has_batches};
 pub use truth::{Lack, Truth};
 
@@ -36,8 +40,11 @@ use serde_json::Value;
 use std::borrow::Cow;
 use std::fmt;
 use std::fmt::Write as _;
+use toolmark_config::CompactString;
+use toolmark_hosts::toolset::{ArgClass, ToolClass};
 use toolmark_outcome::{Numbers, equal};
 use toolmark_pattern::Pattern;
+use toolmark_shell::results::ResultKind;
 use toolmark_trace::{Call, Fact, Status};
 
 /// Rule for the arguments of a call.
@@ -56,6 +63,8 @@ pub struct ArgsRule {
 pub struct ResultRule {
     /// Pattern that must match anywhere in its text.
     pub regex: Option<Pattern>,
+    /// Text that it must contain.
+    pub needle: Option<Needle>,
     /// Conditions on values in the result.
     pub conditions: Vec<(KeyPath, Condition)>,
 }
@@ -82,6 +91,9 @@ pub struct CallPattern {
     more: Option<Box<MoreRules>>,
 }
 
+/// Conditions on arguments by what they are, whatever the tool calls them.
+pub type TypedConditions = Vec<(ArgClass, Condition)>;
+
 /// Rules for a call in addition to its name and the values of its arguments.
 #[derive(Debug, Clone, Default)]
 struct MoreRules {
@@ -90,11 +102,33 @@ struct MoreRules {
     status: Option<Vec<Status>>,
     max_millis: Option<f64>,
     positions: Vec<Position>,
+    /// Class of the tool.
+    class: Option<ToolClass>,
+    typed: TypedConditions,
+    exit_code: Option<Condition>,
+    kinds: Vec<ResultKind>,
+    /// Description of what is asked about other calls.
+    relations: String,
 }
 
 impl MoreRules {
+    /// Appends what is asked about the arguments, the exit code, the result and other calls.
+    fn add_facts(&self, out: &mut String) {
+        for (class, condition) in &self.typed {
+            let _ = write!(out, ", {class} {condition}");
+        }
+        if let Some(condition) = &self.exit_code {
+            let _ = write!(out, ", exit code {condition}");
+        }
+        if !self.kinds.is_empty() {
+            let words: Vec<&str> = self.kinds.iter().map(|kind| kind.word()).collect();
+            let _ = write!(out, ", result {}", words.join(" or "));
+        }
+        out.push_str(&self.relations);
+    }
+
     fn is_empty(&self) -> bool {
-        self.conditions.is_empty() && self.asks_only_args()
+        self.conditions.is_empty() && self.relations.is_empty() && self.asks_only_args()
     }
 
     fn asks_only_args(&self) -> bool {
@@ -102,6 +136,10 @@ impl MoreRules {
             && self.status.is_none()
             && self.max_millis.is_none()
             && self.positions.is_empty()
+            && self.class.is_none()
+            && self.typed.is_empty()
+            && self.exit_code.is_none()
+            && self.kinds.is_empty()
     }
 }
 
@@ -117,9 +155,96 @@ impl CallPattern {
         max_millis: Option<f64>,
         positions: Vec<Position>,
     ) -> Self {
-        let more = MoreRules { conditions, result, status, max_millis, positions };
+        let class = match name {
+            NamePattern::Class(class) => Some(class),
+            _ => None,
+        };
+        let rest = MoreRules::default();
+        let more = MoreRules { conditions, result, status, max_millis, positions, class, ..rest };
         let more = (!more.is_empty()).then(|| Box::new(more));
         Self { name, args, more }
+    }
+
+    /// Adds conditions on arguments by what they are.
+    #[must_use]
+    pub fn with_typed(mut self, typed: TypedConditions) -> Self {
+        if !typed.is_empty() {
+            self.more.get_or_insert_default().typed.extend(typed);
+        }
+        self
+    }
+
+    /// Adds a condition on the exit code.
+    #[must_use]
+    pub fn with_exit_code(mut self, condition: Condition) -> Self {
+        self.more.get_or_insert_default().exit_code = Some(condition);
+        self
+    }
+
+    /// Adds the accepted meanings of the result.
+    #[must_use]
+    pub fn with_kinds(mut self, kinds: Vec<ResultKind>) -> Self {
+        if !kinds.is_empty() {
+            self.more.get_or_insert_default().kinds = kinds;
+        }
+        self
+    }
+
+    /// Adds the description of what is asked about other calls, which the pattern itself does
+    /// not know.
+    #[must_use]
+    pub fn with_relations(mut self, words: &str) -> Self {
+        self.more.get_or_insert_default().relations.push_str(words);
+        self
+    }
+
+    /// Returns the description of what is asked about other calls.
+    #[must_use]
+    pub fn relations(&self) -> &str {
+        self.more.as_ref().map_or("", |more| &more.relations)
+    }
+
+    /// Whether the tool of a call may be of the class that the pattern asks for.
+    #[must_use]
+    pub fn is_for(&self, table: &CallTable<'_>, call: usize) -> bool {
+        table.calls().get(call).is_some_and(|made| self.class_of(table, made) != Truth::No)
+    }
+
+    /// Returns the names of bound values that the pattern asks about.
+    #[must_use]
+    pub fn references(&self) -> Vec<CompactString> {
+        let mut names = Vec::new();
+        let Some(more) = &self.more else { return names };
+        more.conditions.iter().for_each(|(_, condition)| condition.references(&mut names));
+        more.typed.iter().for_each(|(_, condition)| condition.references(&mut names));
+        if let Some(rule) = &more.result {
+            if let Some(Needle::Bound(name)) = &rule.needle {
+                names.push(name.clone());
+            }
+            rule.conditions.iter().for_each(|(_, condition)| condition.references(&mut names));
+        }
+        names
+    }
+
+    /// Whether the pattern asks about a value that a call binds to a name.
+    #[must_use]
+    pub fn refers(&self) -> bool {
+        self.more.is_some() && !self.references().is_empty()
+    }
+
+    /// Returns the pattern with values in place of the names to which they are bound.
+    #[must_use]
+    pub fn with_values(&self, values: &Values) -> Self {
+        let mut own = self.clone();
+        let Some(more) = &mut own.more else { return own };
+        let result = more.result.iter_mut().flat_map(|rule| &mut rule.conditions);
+        let typed = more.typed.iter_mut().map(|(_, condition)| condition);
+        let rest = more.conditions.iter_mut().chain(result).map(|(_, condition)| condition);
+        typed.chain(rest).for_each(|condition| *condition = condition.with(values));
+        if let Some(ResultRule { needle: Some(needle), .. }) = &mut more.result {
+            *needle = needle.with(values);
+        }
+        own
     }
 
     /// Only the name and values of arguments are asked about.
@@ -150,7 +275,7 @@ impl CallPattern {
     /// Creates a pattern for the name.
     #[must_use]
     pub fn named(name: NamePattern) -> Self {
-        Self::with_args(name, ArgsRule::default())
+        Self::new(name, ArgsRule::default(), Vec::new(), None, None, None, Vec::new())
     }
 
     /// Returns the pattern of the tool name.
@@ -202,14 +327,58 @@ impl CallPattern {
             return self.args_of(table, made);
         }
         // What is cheap comes first.
-        let questions: [&dyn Fn() -> Truth; 5] = [
+        let questions: [&dyn Fn() -> Truth; 9] = [
             &|| self.status_of(made),
+            &|| self.class_of(table, made),
             &|| Truth::all(self.positions().iter().map(|p| p.holds(table, call))),
             &|| self.duration_of(made),
             &|| self.args_of(table, made),
+            &|| self.typed_of(table, made),
+            &|| self.exit_code_of(table, made),
             &|| self.result_of(made),
+            &|| self.kind_of(table, made),
         ];
         Truth::all(questions.into_iter().map(|question| question()))
+    }
+
+    fn class_of(&self, table: &CallTable<'_>, made: &Made<'_>) -> Truth {
+        let class = self.more.as_ref().and_then(|more| more.class);
+        class.map_or(Truth::Yes, |class| table.is_of_class(made, class))
+    }
+
+    fn typed_of(&self, table: &CallTable<'_>, made: &Made<'_>) -> Truth {
+        let typed = self.more.iter().flat_map(|more| &more.typed);
+        Truth::all(typed.map(|(class, condition)| {
+            let Some(things) = table.values_of(made, *class) else {
+                return Truth::Unknown(Lack::Arguments);
+            };
+            match things.is_empty() {
+                true => condition.holds(None),
+                false => Truth::any(things.iter().map(|thing| condition.holds_for(thing))),
+            }
+        }))
+    }
+
+    fn exit_code_of(&self, table: &CallTable<'_>, made: &Made<'_>) -> Truth {
+        let Some(condition) = self.more.as_ref().and_then(|more| more.exit_code.as_ref()) else {
+            return Truth::Yes;
+        };
+        match table.exit_code_of(made) {
+            Some(code) => condition.holds(Some(&code.into())),
+            None => Truth::Unknown(Lack::ExitCode),
+        }
+    }
+
+    fn kind_of(&self, table: &CallTable<'_>, made: &Made<'_>) -> Truth {
+        let Some(kinds) = self.more.as_ref().map(|more| &more.kinds).filter(|k| !k.is_empty())
+        else {
+            return Truth::Yes;
+        };
+        match table.result_kind_of(made) {
+            kind if kinds.contains(&kind) => Truth::Yes,
+            ResultKind::Unknown => Truth::Unknown(Lack::ResultKind),
+            _ => Truth::No,
+        }
     }
 
     fn status_of(&self, made: &Made<'_>) -> Truth {
@@ -280,6 +449,10 @@ impl CallPattern {
             None => Truth::Yes,
             Some(regex) => condition::found(regex, &payload.plain()),
         };
+        let regex = match &rule.needle {
+            None => regex,
+            Some(needle) => regex.and(Truth::of(needle.is_in(&payload.plain()))),
+        };
         if rule.conditions.is_empty() || regex == Truth::No {
             return regex;
         }
@@ -317,6 +490,7 @@ impl CallPattern {
             let expected = Some(format!("at most {max} ms"));
             all.push(Difference { what: "duration".into(), expected, found });
         }
+        all.extend(self.fact_differences(table, made));
         for position in self.positions() {
             if position.holds(table, call) == Truth::No {
                 let found = match position {
@@ -330,6 +504,39 @@ impl CallPattern {
                 let expected = Some(position.to_string());
                 all.push(Difference { what: "position".into(), expected, found: Some(found) });
             }
+        }
+        all
+    }
+
+    /// Returns the differences in what follows from the tool and the result of the call.
+    fn fact_differences(&self, table: &CallTable<'_>, made: &Made<'_>) -> Vec<Difference> {
+        let Some(more) = &self.more else { return Vec::new() };
+        let mut all = Vec::new();
+        for (class, condition) in &more.typed {
+            let things = table.values_of(made, *class).unwrap_or_default();
+            let is_met = |thing: &Vec<Value>| condition.holds_for(thing) != Truth::No;
+            if things.iter().any(is_met) || things.is_empty() && condition.holds(None) != Truth::No
+            {
+                continue;
+            }
+            all.push(Difference {
+                what: class.word().into(),
+                expected: Some(condition.to_string()),
+                found: things.first().and_then(|thing| thing.first()).map(shown),
+            });
+        }
+        if let (Truth::No, Some(condition)) = (self.exit_code_of(table, made), &more.exit_code) {
+            let found = table.exit_code_of(made).map(|code| code.to_string());
+            let expected = Some(condition.to_string());
+            all.push(Difference { what: "exit code".into(), expected, found });
+        }
+        if self.kind_of(table, made) == Truth::No {
+            let words: Vec<&str> = more.kinds.iter().map(|kind| kind.word()).collect();
+            all.push(Difference {
+                what: "result kind".into(),
+                expected: Some(words.join(" or ")),
+                found: Some(table.result_kind_of(made).word().into()),
+            });
         }
         all
     }
@@ -352,6 +559,13 @@ impl CallPattern {
                 found: Some(shown(&Value::String(toolmark_outcome::excerpt(&text)))),
             });
         }
+        if let Some(needle) = rule.needle.as_ref().filter(|needle| !needle.is_in(&text)) {
+            all.push(Difference {
+                what: "the result".into(),
+                expected: Some(needle.to_string()),
+                found: Some(shown(&Value::String(toolmark_outcome::excerpt(&text)))),
+            });
+        }
         all.extend(unmet(&rule.conditions, &payload.to_value(), "result"));
         all
     }
@@ -366,6 +580,7 @@ impl CallPattern {
             (None, None) => true,
             (Some(a), Some(b)) => {
                 a.regex.as_ref().map(Pattern::source) == b.regex.as_ref().map(Pattern::source)
+                    && a.needle == b.needle
                     && conditions(&a.conditions, &b.conditions)
             }
             _ => false,
@@ -389,6 +604,33 @@ impl CallPattern {
             && self.status() == other.status()
             && self.max_millis() == other.max_millis()
             && self.positions() == other.positions()
+            && self.has_same_facts(other)
+    }
+
+    /// Whether both ask the same about what follows from the tool, the result and other calls.
+    fn has_same_facts(&self, other: &Self) -> bool {
+        match (&self.more, &other.more) {
+            (None, None) => true,
+            (Some(a), Some(b)) => {
+                let typed = a.typed.iter().zip(&b.typed).all(|(a, b)| a.0 == b.0 && a.1.is(&b.1));
+                let codes = match (&a.exit_code, &b.exit_code) {
+                    (None, None) => true,
+                    (Some(a), Some(b)) => a.is(b),
+                    _ => false,
+                };
+                a.typed.len() == b.typed.len()
+                    && typed
+                    && codes
+                    && a.kinds == b.kinds
+                    && a.relations == b.relations
+            }
+            (Some(one), None) | (None, Some(one)) => {
+                one.typed.is_empty()
+                    && one.exit_code.is_none()
+                    && one.kinds.is_empty()
+                    && one.relations.is_empty()
+            }
+        }
     }
 
     /// Returns the tool and the checked parts, without values.
@@ -444,7 +686,8 @@ impl CallPattern {
         if let Some(rule) = self.result() {
             let regex = rule.regex.as_ref().map(|regex| format!("matching /{regex}/"));
             let inner = rule.conditions.iter().map(|(path, c)| format!("{path} {c}"));
-            let all: Vec<String> = regex.into_iter().chain(inner).collect();
+            let needle = rule.needle.as_ref().map(ToString::to_string);
+            let all: Vec<String> = regex.into_iter().chain(needle).chain(inner).collect();
             let _ = write!(out, " and a result {}", all.join(" and "));
         }
         if let Some(status) = self.status().filter(|all| all.len() < Status::ALL.len()) {
@@ -456,6 +699,9 @@ impl CallPattern {
         }
         for position in self.positions() {
             let _ = write!(out, " {position}");
+        }
+        if let Some(more) = &self.more {
+            more.add_facts(&mut out);
         }
         out
     }
@@ -480,8 +726,8 @@ impl Position {
         match self {
             Self::AtStep(wanted) => by_step(&|step| step == wanted),
             Self::BeforeStep(wanted) => by_step(&|step| step < wanted),
-            Self::First => Truth::of(table.batches().of(call) == 0),
-            Self::Last => Truth::of(table.batches().of(call) + 1 == table.batches().len()),
+            Self::First => Truth::of(table.is_at_end(call, End::First)),
+            Self::Last => Truth::of(table.is_at_end(call, End::Last)),
         }
     }
 }
@@ -500,7 +746,8 @@ impl fmt::Display for Position {
 
 /// Returns the arguments of a call; `None` if the trace does not record them. A call
 /// without arguments in a trace that records them has empty arguments.
-fn arguments<'a>(made: &Made<'a>) -> Option<Cow<'a, Value>> {
+#[must_use]
+pub fn arguments<'a>(made: &Made<'a>) -> Option<Cow<'a, Value>> {
     match &made.seen.call.args {
         Some(args) => {
             Some(args.parsed().map_or_else(|| Cow::Owned(args.to_value()), Cow::Borrowed))

@@ -7,6 +7,7 @@ use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use toolmark_config::CompactString;
+use toolmark_hosts::toolset::{CLASS_PREFIX, ToolClass};
 use toolmark_pattern::{Pattern, is_wildcard_match};
 use toolmark_trace::{Canonical, ToolName};
 
@@ -19,6 +20,10 @@ pub enum NamePattern {
     Glob(CompactString),
     /// A regular expression that must match anywhere in the name.
     Regex(Pattern),
+    /// All tools of a class. Which calls are of the class follows from their tools and arguments.
+    Class(ToolClass),
+    /// Any of these. The calls are those of the parts.
+    AnyOf(Box<[NamePattern]>),
 }
 
 /// Whether server prefixes may be omitted.
@@ -56,6 +61,16 @@ impl NamePattern {
                 Mention::new(glob.as_str(), move |tool| is_wildcard_match(&own, tool))
             }
             Self::Regex(pattern) => Mention::pattern(pattern),
+            Self::Class(class) => {
+                let class = *class;
+                Mention::new(format!("{CLASS_PREFIX}{class}"), move |tool| class.has(tool))
+            }
+            Self::AnyOf(parts) => {
+                let all: Vec<Mention> = parts.iter().map(Self::mention).collect();
+                let words: Vec<&str> = all.iter().map(|one| one.word.as_str()).collect();
+                let word = words.join(" or ");
+                Mention::new(word, move |tool| all.iter().any(|one| one.means(tool)))
+            }
         }
     }
 
@@ -67,7 +82,7 @@ impl NamePattern {
                 out.push_str(name);
                 out.push('`');
             }
-            Self::Regex(_) => out.push_str(&self.to_string()),
+            _ => out.push_str(&self.to_string()),
         }
     }
 
@@ -77,6 +92,7 @@ impl NamePattern {
         match (self, other) {
             (Self::Exact(a), Self::Exact(b)) | (Self::Glob(a), Self::Glob(b)) => a == b,
             (Self::Regex(a), Self::Regex(b)) => a.source() == b.source(),
+            (Self::Class(a), Self::Class(b)) => a == b,
             _ => false,
         }
     }
@@ -87,6 +103,16 @@ impl fmt::Display for NamePattern {
         match self {
             Self::Exact(name) | Self::Glob(name) => write!(f, "`{name}`"),
             Self::Regex(pattern) => write!(f, "`/{pattern}/`"),
+            Self::Class(class) => write!(f, "`{CLASS_PREFIX}{class}`"),
+            Self::AnyOf(parts) => {
+                for (at, part) in parts.iter().enumerate() {
+                    if at > 0 {
+                        f.write_str(" or ")?;
+                    }
+                    write!(f, "{part}")?;
+                }
+                Ok(())
+            }
         }
     }
 }
@@ -223,6 +249,9 @@ impl Names {
     pub fn fitting(&self, pattern: &NamePattern, prefixes: Prefixes) -> Fitting {
         let mut found = Fitting::default();
         match pattern {
+            // Each call is asked.
+            NamePattern::Class(_) => found.yes = (0..self.names.len() as u32).collect(),
+            NamePattern::AnyOf(_) => {}
             NamePattern::Exact(word) => found.yes = self.called(word, prefixes),
             NamePattern::Glob(glob) => {
                 for (number, name) in self.names.iter().enumerate() {

@@ -12,6 +12,31 @@ pub(super) fn regex_between_slashes(text: &str) -> Option<&str> {
     text.strip_prefix('/')?.strip_suffix('/').filter(|regex| !regex.is_empty())
 }
 
+/// Reading of the texts of a call.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct TextReading<'c> {
+    /// Whether values between slashes are plain text.
+    pub is_literal: bool,
+    /// Names of values that calls bind: `$name` stands for the value.
+    pub bound: &'c [String],
+}
+
+impl<'c> TextReading<'c> {
+    /// The regular expression that a text is.
+    pub(super) fn regex<'t>(&self, text: &'t str) -> Option<&'t str> {
+        regex_between_slashes(text).filter(|_| !self.is_literal)
+    }
+
+    /// The name of the bound value that a text stands for.
+    pub(super) fn bound(&self, text: &str) -> Option<&'c str> {
+        if self.bound.is_empty() {
+            return None;
+        }
+        let name = text.strip_prefix('$')?;
+        self.bound.iter().find(|bound| *bound == name).map(String::as_str)
+    }
+}
+
 /// The pattern of a regular expression between slashes, which stands at `span`.
 pub(super) fn pattern(regex: &str, span: Span, building: &mut Building<'_>) -> Option<Pattern> {
     let pattern = building.pattern(&Spanned { value: regex.to_owned(), span })?;
@@ -38,52 +63,68 @@ pub(super) struct Split {
     pub(super) conditions: Vec<(KeyPath, Condition)>,
 }
 
-/// Takes the texts between slashes out of expected arguments. `None` where one of them is
-/// not a regular expression.
-pub(super) fn split(args: &Node, how: ArgsMatch, building: &mut Building<'_>) -> Option<Split> {
+/// Takes the texts between slashes, and those that stand for a bound value, out of expected
+/// arguments. `None` where one of them is not a regular expression.
+pub(super) fn split(
+    args: &Node,
+    how: ArgsMatch,
+    reading: TextReading<'_>,
+    building: &mut Building<'_>,
+) -> Option<Split> {
     let mut found = Vec::new();
-    let plain = take(args, &mut Vec::new(), &mut found);
+    let plain = take(args, reading, &mut Vec::new(), &mut found);
     let mut split = Split { plain, places: Vec::new(), conditions: Vec::new() };
     let mut is_good = true;
-    for (place, regex, span) in found {
-        let (Ok(path), Some(pattern)) = (KeyPath::parse(&place), pattern(&regex, span, building))
-        else {
+    for Found { place, text, span, is_bound } in found {
+        let condition = match is_bound {
+            true => Some(Condition::bound(&text)),
+            false => pattern(&text, span, building).map(Condition::found),
+        };
+        let (Ok(path), Some(condition)) = (KeyPath::parse(&place), condition) else {
             is_good = false;
             continue;
         };
         split.places.push(path.clone());
         match how {
-            ArgsMatch::Contains | ArgsMatch::Exact => {
-                split.conditions.push((path, Condition::found(pattern)));
-            }
-            ArgsMatch::Within => {
-                split.conditions.push((path, Condition::found_if_present(pattern)));
-            }
+            ArgsMatch::Contains | ArgsMatch::Exact => split.conditions.push((path, condition)),
+            ArgsMatch::Within => split.conditions.push((path, condition.if_present())),
             ArgsMatch::Ignore => {}
         }
     }
     is_good.then_some(split)
 }
 
-/// A place with the regular expression that was there.
-type Found = (String, String, Span);
+/// A place with the regular expression or the name of a bound value that was there.
+struct Found {
+    place: String,
+    text: String,
+    span: Span,
+    is_bound: bool,
+}
 
 /// A value without its texts between slashes; `None` where it is one.
-fn take<'n>(node: &'n Node, steps: &mut Vec<Step<'n>>, found: &mut Vec<Found>) -> Option<Node> {
+fn take<'n>(
+    node: &'n Node,
+    reading: TextReading<'_>,
+    steps: &mut Vec<Step<'n>>,
+    found: &mut Vec<Found>,
+) -> Option<Node> {
     let kind = match &node.kind {
         Kind::Text(text) if !steps.is_empty() => {
-            if let Some(regex) = regex_between_slashes(text) {
-                found.push((written(steps), regex.to_owned(), node.span));
-                return None;
-            }
-            return Some(node.clone());
+            let bound = reading.bound(text);
+            let Some(text) = bound.or_else(|| reading.regex(text)) else {
+                return Some(node.clone());
+            };
+            let (text, is_bound) = (text.to_owned(), bound.is_some());
+            found.push(Found { place: written(steps), text, span: node.span, is_bound });
+            return None;
         }
         Kind::Map(entries) => {
             let before = found.len();
             let mut left = Vec::with_capacity(entries.len());
             for entry in entries {
                 steps.push(Step::Key(&entry.key));
-                let value = take(&entry.value, steps, found);
+                let value = take(&entry.value, reading, steps, found);
                 steps.pop();
                 left.extend(value.map(|value| Entry { value, ..entry.clone() }));
             }
@@ -98,7 +139,7 @@ fn take<'n>(node: &'n Node, steps: &mut Vec<Step<'n>>, found: &mut Vec<Found>) -
             for (index, item) in items.iter().enumerate() {
                 steps.push(Step::Index(index));
                 // Its place stays, so that the others keep theirs.
-                left.push(take(item, steps, found).unwrap_or_else(|| Kind::Null.into()));
+                left.push(take(item, reading, steps, found).unwrap_or_else(|| Kind::Null.into()));
                 steps.pop();
             }
             Kind::List(left)

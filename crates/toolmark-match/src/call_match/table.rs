@@ -1,12 +1,14 @@
 //! The calls that expectations are compared with.
 
+use super::facts::{FactSource, Facts};
 use super::name::Names;
 use super::{ArgsMatch, Expected};
 use crate::engine::{Batches, Column};
 use schemars::JsonSchema;
 use serde::Deserialize;
+use smallvec::SmallVec;
 use std::borrow::Cow;
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use toolmark_outcome::{CallRef, Evidence, Role};
 use toolmark_outcome::{IndexedCall, View};
@@ -72,6 +74,19 @@ pub struct CallTable<'a> {
     undone: Column,
     left_out: usize,
     scanner: RefCell<Scanner>,
+    /// Whether the calls of sub-agents are in the table only for what is forbidden.
+    counts_main: bool,
+    /// The run of each lane.
+    pub(super) runs: SmallVec<[&'a Trajectory; 1]>,
+    pub(super) source: Option<FactSource>,
+    pub(super) facts: OnceCell<Box<dyn Facts + 'a>>,
+}
+
+/// End of a run.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum End {
+    First,
+    Last,
 }
 
 impl<'a> CallTable<'a> {
@@ -81,9 +96,10 @@ impl<'a> CallTable<'a> {
         let trajectory = view.trajectory();
         let all = view.calls();
         let made = Vec::with_capacity(all.len());
-        let mut filler = Filler { made, names: Names::default(), agents, lanes: 0 };
+        let runs = SmallVec::new();
+        let mut filler = Filler { made, names: Names::default(), agents, lanes: 0, runs };
         filler.fill(trajectory, all, view.turn_index().is_none());
-        let Filler { made, names, .. } = filler;
+        let Filler { made, names, runs, .. } = filler;
         let left_out = match agents {
             Agents::All => 0,
             Agents::Main if trajectory.children.is_empty() => all.len() - made.len(),
@@ -100,7 +116,52 @@ impl<'a> CallTable<'a> {
             })),
         };
         let undone = Column::from_fn(made.len(), |call| made[call].is_undone());
-        Self { made, names, batches, undone, left_out, scanner: RefCell::default() }
+        Self {
+            made,
+            names,
+            batches,
+            undone,
+            left_out,
+            scanner: RefCell::default(),
+            counts_main: false,
+            runs,
+            source: None,
+            facts: OnceCell::new(),
+        }
+    }
+
+    /// Builds the table for expectations of the agent itself and prohibitions for its sub-agents
+    /// too: their calls are in the table, but do not count as expected ones.
+    #[must_use]
+    pub fn with_prohibited(view: &View<'a>, parallel: Parallel) -> Self {
+        Self { counts_main: true, ..Self::of(view, Agents::All, parallel) }
+    }
+
+    /// Whether a call may meet an expectation. Calls of sub-agents may be in the table only for
+    /// what is forbidden.
+    #[must_use]
+    pub fn counts(&self, call: usize) -> bool {
+        !self.counts_main
+            || self.made.get(call).is_some_and(|m| m.lane == 0 && m.seen.call.agent.is_none())
+    }
+
+    /// Returns the calls that meet no expectation because of the agent that made them, if any.
+    #[must_use]
+    pub fn uncounted(&self) -> Option<Column> {
+        self.counts_main.then(|| Column::from_fn(self.len(), |call| !self.counts(call)))
+    }
+
+    /// Whether a call is made before, or after, all others that count.
+    pub(super) fn is_at_end(&self, call: usize, end: End) -> bool {
+        let own = self.batches.of(call);
+        let others = match end {
+            End::First => 0..self.batches.start(own),
+            End::Last => self.batches.end(own)..self.len(),
+        };
+        match self.counts_main {
+            false => others.is_empty(),
+            true => !others.into_iter().any(|other| self.counts(other)),
+        }
     }
 
     /// Returns the calls.
@@ -171,6 +232,13 @@ impl<'a> CallTable<'a> {
         }
     }
 
+    /// Returns the text of the result of a call, if it is recorded.
+    #[must_use]
+    pub fn result_text(&self, call: usize) -> Option<Cow<'a, str>> {
+        let result = self.made.get(call)?.seen.call.result.as_ref()?;
+        result.payload.as_ref().map(Payload::plain)
+    }
+
     /// Returns the reference to a call for evidence.
     #[must_use]
     pub fn call_ref(&self, view: &View<'_>, call: usize) -> Option<CallRef> {
@@ -215,12 +283,14 @@ struct Filler<'a> {
     names: Names,
     agents: Agents,
     lanes: u32,
+    runs: SmallVec<[&'a Trajectory; 1]>,
 }
 
 impl<'a> Filler<'a> {
     /// Adds the calls of a trajectory. Sub-agents are nested no deeper than readers allow.
     fn fill(&mut self, trajectory: &'a Trajectory, calls: &[IndexedCall<'a>], is_whole: bool) {
         let lane = self.lanes;
+        self.runs.push(trajectory);
         let is_batched = has_batches(trajectory);
         for tool in trajectory.tools.iter().flatten() {
             self.names.offer(ToolName::new(tool.name.clone()));

@@ -17,6 +17,14 @@ pub enum Lack {
     Step,
     /// A pattern exceeded its step limit on this text.
     Pattern,
+    /// A description of the tool.
+    Class,
+    /// Whether a name that looks like another one is that one.
+    Name,
+    /// The exit code of a command.
+    ExitCode,
+    /// The meaning of a result.
+    ResultKind,
 }
 
 impl Lack {
@@ -30,6 +38,10 @@ impl Lack {
             Self::Duration => "the trace does not record how long the call took",
             Self::Step => "the trace does not record model responses",
             Self::Pattern => "a pattern took too many steps",
+            Self::Class => "no toolset describes the tool",
+            Self::Name => "the name of the tool only looks like it",
+            Self::ExitCode => "the trace does not record an exit code",
+            Self::ResultKind => "the result does not show it",
         }
     }
 
@@ -42,7 +54,8 @@ impl Lack {
             Self::Status => Fact::Status,
             Self::Duration => Fact::Durations,
             Self::Step => Fact::Steps,
-            Self::Pattern => return None,
+            Self::ExitCode => Fact::ExitCodes,
+            Self::Pattern | Self::Class | Self::Name | Self::ResultKind => return None,
         })
     }
 }
@@ -83,6 +96,19 @@ impl Truth {
             Self::No => Self::Yes,
             unknown @ Self::Unknown(_) => unknown,
         }
+    }
+
+    /// Returns the disjunction of all answers; the first yes ends the evaluation.
+    pub fn any(truths: impl IntoIterator<Item = Self>) -> Self {
+        let mut sum = Self::No;
+        for truth in truths {
+            match truth {
+                Self::Yes => return Self::Yes,
+                Self::Unknown(_) if sum == Self::No => sum = truth,
+                _ => {}
+            }
+        }
+        sum
     }
 
     /// Returns the conjunction of all answers; the first no ends the evaluation.
