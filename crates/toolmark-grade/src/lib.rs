@@ -42,6 +42,7 @@
 
 mod declared;
 mod dialect;
+mod facts;
 mod grader;
 pub mod graders;
 mod load;

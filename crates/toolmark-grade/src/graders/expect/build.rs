@@ -1,19 +1,28 @@
 //! Builds the `expect` grader from its configuration.
 
+use super::calls::{DescribedCall, Scope};
 use super::config::{
-    BranchConfig, CountConfig, ElementConfig, ExpectConfig, ExtrasWord, FailedCalls,
-    ForbiddenConfig, GroupConfig, NeverConfig, WantConfig,
+    BranchConfig, CountConfig, ElementConfig, ExpectFields, ExtrasWord, FailedCalls,
+    ForbiddenConfig, GroupConfig, NeverConfig, RuleCall, WantConfig,
 };
+use super::links::{Link, Links, Order, Relation};
 use super::{Expect, Follows, Leaf, Never, Wanted};
 use toolmark_config::{Problem, Span, Spanned};
 use toolmark_match::Building;
 use toolmark_match::call_match::CallPattern;
-use toolmark_match::call_match::config::{CallConfig, Described};
 use toolmark_match::engine::{Element, Extras, Item};
 
 /// Builds the grader; errors in the configuration are added to the problems.
-pub(super) fn build(config: &ExpectConfig, building: &mut Building<'_>) -> Option<Expect> {
-    let mut builder = Builder { building, patterns: Vec::new(), leaves: Vec::new(), is_good: true };
+pub(super) fn build(config: &ExpectFields, building: &mut Building<'_>) -> Option<Expect> {
+    let mut builder = Builder {
+        building,
+        patterns: Vec::new(),
+        leaves: Vec::new(),
+        links: Links::default(),
+        bound: super::calls::bound(config),
+        is_good: true,
+    };
+    let scope = super::calls::scope(config);
     let is_none = config.none.as_ref().is_some_and(|none| none.value);
     builder.check_keys(config);
     let has_calls = config.calls.is_some();
@@ -22,9 +31,10 @@ pub(super) fn build(config: &ExpectConfig, building: &mut Building<'_>) -> Optio
             list,
             "the sequence is empty; to expect no calls at all, write `none: true`",
         );
-        builder.elements(&list.value)
+        builder.elements(&list.value, &scope)
     });
-    let calls = builder.list(&config.calls, EMPTY_CALLS, |builder, want| builder.want(want));
+    let calls =
+        builder.list(&config.calls, EMPTY_CALLS, |builder, want| builder.want(want, &scope));
     let only = builder.list(
         &config.only,
         "the list is empty; to expect no calls at all, write `none: true`",
@@ -33,7 +43,7 @@ pub(super) fn build(config: &ExpectConfig, building: &mut Building<'_>) -> Optio
     let forbidden = builder.list(
         &config.forbidden,
         "the list is empty: add a call, or remove the key",
-        |builder, call| builder.call(call.0.call(&call.0.tool), call.span),
+        |builder, call| builder.rule_call(call),
     );
     let sequences = builder.list(
         &config.forbidden_sequences,
@@ -46,7 +56,7 @@ pub(super) fn build(config: &ExpectConfig, building: &mut Building<'_>) -> Optio
         |builder, never| builder.never(never),
     );
     builder.contradictions(&calls, &forbidden, config);
-    let Builder { patterns, leaves, is_good, .. } = builder;
+    let Builder { patterns, leaves, links, is_good, .. } = builder;
     is_good.then_some(Expect {
         patterns,
         leaves,
@@ -62,6 +72,8 @@ pub(super) fn build(config: &ExpectConfig, building: &mut Building<'_>) -> Optio
         forbidden,
         sequences,
         never,
+        links,
+        binds: !scope.names.is_empty(),
         parallel: config.parallel,
         counts_failed: config.failed_calls == FailedCalls::Count,
         agents: config.agents,
@@ -70,20 +82,23 @@ pub(super) fn build(config: &ExpectConfig, building: &mut Building<'_>) -> Optio
 
 const EMPTY_CALLS: &str = "the list is empty; to expect no calls at all, write `none: true`";
 
-struct Builder<'a, 'b> {
-    building: &'a mut Building<'b>,
-    patterns: Vec<CallPattern>,
+pub(super) struct Builder<'a, 'b> {
+    pub(super) building: &'a mut Building<'b>,
+    pub(super) patterns: Vec<CallPattern>,
     leaves: Vec<Leaf>,
+    pub(super) links: Links,
+    /// Names to which any call binds a value.
+    pub(super) bound: Vec<String>,
     is_good: bool,
 }
 
 impl Builder<'_, '_> {
-    fn reject(&mut self, span: Span, code: &'static str, message: impl Into<String>) {
+    pub(super) fn reject(&mut self, span: Span, code: &'static str, message: impl Into<String>) {
         self.building.reject(span, code, message);
         self.is_good = false;
     }
 
-    fn check_keys(&mut self, config: &ExpectConfig) {
+    fn check_keys(&mut self, config: &ExpectFields) {
         let is_none = config.none.as_ref().is_some_and(|none| none.value);
         let asks = [
             config.sequence.is_some(),
@@ -149,24 +164,27 @@ impl Builder<'_, '_> {
         all
     }
 
-    /// Compiles a call and returns the number of its pattern.
-    fn call(&mut self, call: Described<'_>, span: Span) -> Option<usize> {
-        let pattern = call.compile(span, self.building)?;
-        self.patterns.push(pattern);
-        Some(self.patterns.len() - 1)
+    /// Compiles a forbidden call, which may refer to the values that it binds itself.
+    fn rule_call(&mut self, call: &Spanned<RuleCall>) -> Option<usize> {
+        let written = DescribedCall::from(call);
+        let scope = Scope::of([&written].into_iter());
+        self.call(written, &scope)
     }
 
-    fn elements(&mut self, list: &[Spanned<ElementConfig>]) -> Vec<Element> {
-        let all: Vec<_> = list.iter().map(|element| self.element(element)).collect();
+    fn elements(&mut self, list: &[Spanned<ElementConfig>], scope: &Scope) -> Vec<Element> {
+        let all: Vec<_> = list.iter().map(|element| self.element(element, scope)).collect();
         if all.iter().any(Option::is_none) {
             self.is_good = false;
         }
         all.into_iter().flatten().collect()
     }
 
-    fn element(&mut self, element: &Spanned<ElementConfig>) -> Option<Element> {
+    fn element(&mut self, element: &Spanned<ElementConfig>, scope: &Scope) -> Option<Element> {
         let fields = &element.0;
-        let kinds = usize::from(fields.tool.is_some())
+        let written = DescribedCall::from(element);
+        let is_call = fields.tool.is_some() || written.has_typed();
+        let is_group = fields.any_order.is_some() || fields.one_of.is_some();
+        let kinds = usize::from(fields.tool.is_some() || is_call && !is_group)
             + usize::from(fields.any_order.is_some())
             + usize::from(fields.one_of.is_some());
         if kinds != 1 {
@@ -174,17 +192,21 @@ impl Builder<'_, '_> {
             self.reject(element.span, "invalid-element", message);
             return None;
         }
-        if let Some(tool) = &fields.tool {
+        if !is_group {
             let count = self.count(&fields.count, Ordered::Yes)?;
-            let call = fields.call(tool);
-            let item = self.item(call, count, fields.optional, element.span)?;
+            let item = self.item(written, count, fields.optional, scope)?;
             return Some(Element::Item(item));
         }
-        self.check_group_keys(element);
+        let mut keys = written.keys();
+        keys.extend(fields.count.is_some().then_some("count"));
+        for key in keys {
+            let message = format!("`{key}` describes a call, and cannot be used for a group");
+            self.reject(element.span, "invalid-element", message);
+        }
         let inner = match (&fields.any_order, &fields.one_of) {
             (Some(group), _) => {
                 self.check_list(group, "the group is empty: add a call, or remove the group");
-                let items: Vec<_> = group.iter().map(|item| self.group_item(item)).collect();
+                let items: Vec<_> = group.iter().map(|item| self.group_item(item, scope)).collect();
                 Element::AnyOrder(items.into_iter().collect::<Option<_>>()?)
             }
             (None, Some(branches)) => {
@@ -192,7 +214,7 @@ impl Builder<'_, '_> {
                     branches,
                     "the list of alternatives is empty: add a call, or remove it",
                 );
-                Element::OneOf(branches.iter().map(|branch| self.branch(branch)).collect())
+                Element::OneOf(branches.iter().map(|branch| self.branch(branch, scope)).collect())
             }
             (None, None) => return None,
         };
@@ -202,60 +224,37 @@ impl Builder<'_, '_> {
         })
     }
 
-    /// Reports keys that describe a call but are used on a group.
-    fn check_group_keys(&mut self, element: &Spanned<ElementConfig>) {
-        let fields = &element.0;
-        let call = [
-            ("args", fields.args.is_some()),
-            ("args_match", fields.args_match.is_some()),
-            ("ignore", fields.ignore.is_some()),
-            ("where", fields.conditions.is_some()),
-            ("result", fields.result.is_some()),
-            ("status", fields.status.is_some()),
-            ("duration", fields.duration.is_some()),
-            ("at_step", fields.at_step.is_some()),
-            ("before_step", fields.before_step.is_some()),
-            ("first", fields.first),
-            ("last", fields.last),
-            ("count", fields.count.is_some()),
-        ];
-        for (key, _) in call.into_iter().filter(|(_, is_there)| *is_there) {
-            let message = format!("`{key}` describes a call, and cannot be used for a group");
-            self.reject(element.span, "invalid-element", message);
-        }
-    }
-
-    fn branch(&mut self, branch: &Spanned<BranchConfig>) -> Vec<Element> {
+    fn branch(&mut self, branch: &Spanned<BranchConfig>, scope: &Scope) -> Vec<Element> {
         if branch.0.is_empty() {
             let message = "an empty alternative always matches: use `optional` instead";
             self.reject(branch.span, "empty-list", message);
         }
-        self.elements(&branch.0)
+        self.elements(&branch.0, scope)
     }
 
-    fn group_item(&mut self, item: &Spanned<GroupConfig>) -> Option<Item> {
-        let fields = &item.0;
-        let count = self.count(&fields.count, Ordered::Yes)?;
-        self.item(fields.call(&fields.tool), count, fields.optional, item.span)
+    fn group_item(&mut self, item: &Spanned<GroupConfig>, scope: &Scope) -> Option<Item> {
+        let count = self.count(&item.0.count, Ordered::Yes)?;
+        self.item(DescribedCall::from(item), count, item.0.optional, scope)
     }
 
     fn item(
         &mut self,
-        call: Described<'_>,
+        call: DescribedCall<'_>,
         count: Count,
         optional: bool,
-        span: Span,
+        scope: &Scope,
     ) -> Option<Item> {
-        let pattern = self.call(call, span)?;
+        let span = call.span;
+        let pattern = self.call(call, scope)?;
         let item =
             Item { id: pattern, column: pattern, count: count.min, more: count.more, optional };
         self.leaves.push(Leaf { item, span });
         Some(item)
     }
 
-    fn want(&mut self, want: &Spanned<WantConfig>) -> Option<Wanted> {
+    fn want(&mut self, want: &Spanned<WantConfig>, scope: &Scope) -> Option<Wanted> {
         let count = self.count(&want.0.count, Ordered::No)?;
-        let pattern = self.call(want.0.call(&want.0.tool), want.span)?;
+        let pattern = self.call(DescribedCall::from(want), scope)?;
         Some(Wanted { pattern, min: count.min, more: count.more, max: count.max })
     }
 
@@ -289,31 +288,42 @@ impl Builder<'_, '_> {
             self.reject(span, "empty-list", "the sequence is empty: add a call, or remove it");
             return None;
         }
-        let patterns: Vec<_> = fields
-            .calls
-            .iter()
-            .map(|call| self.call(call.0.call(&call.0.tool), call.span))
-            .collect();
+        let written: Vec<DescribedCall<'_>> =
+            fields.calls.iter().map(DescribedCall::from).collect();
+        let scope = Scope::of(written.iter());
+        let patterns: Vec<_> = written.into_iter().map(|call| self.call(call, &scope)).collect();
         let patterns = patterns.into_iter().collect::<Option<Vec<_>>>()?;
-        Some(Follows { patterns, is_contiguous: fields.contiguous })
+        let is_bound = !scope.names.is_empty();
+        Some(Follows { patterns, is_contiguous: fields.contiguous, is_bound })
     }
 
     fn never(&mut self, never: &Spanned<NeverConfig>) -> Option<Never> {
-        let part = |builder: &mut Self, call: &Spanned<CallConfig>| {
-            builder.call(call.0.call(&call.0.tool), call.span.known().unwrap_or(never.span))
+        let (order, other) = match (&never.before, &never.after) {
+            (Some(other), None) => (Order::NotWith, other),
+            (None, Some(other)) => (Order::After, other),
+            _ => {
+                let message = "expected exactly one of `before` and `after`";
+                self.reject(never.span, "invalid-element", message);
+                return None;
+            }
         };
-        let (call, before) = (part(self, &never.call), part(self, &never.before));
-        let never_itself = Never { call: call?, before: before? };
-        if self.patterns[never_itself.call].is(&self.patterns[never_itself.before]) {
+        let written = DescribedCall::from(&never.call);
+        let scope = Scope::of([&written].into_iter());
+        let call = self.call(written.or_at(never.span), &scope);
+        let other = self.call(DescribedCall::from(other).or_at(never.span), &scope);
+        let (call, other) = (call?, other?);
+        if order == Order::NotWith && self.patterns[call].is(&self.patterns[other]) {
             let message = "a call is never before itself: `call` and `before` are the same";
             self.reject(never.span, "contradiction", message);
             return None;
         }
-        Some(never_itself)
+        let relations = vec![Relation { order, other, from: None }];
+        self.links.add(call, Link { relations, ..Link::default() });
+        Some(Never { call, order, other })
     }
 
     /// Reports calls that are both expected and forbidden.
-    fn contradictions(&mut self, calls: &[Wanted], forbidden: &[usize], config: &ExpectConfig) {
+    fn contradictions(&mut self, calls: &[Wanted], forbidden: &[usize], config: &ExpectFields) {
         let lists = config.forbidden.iter().flat_map(|list| &list.value);
         let spans: Vec<Span> = lists.map(|call| call.span).collect();
         let needed: Vec<(usize, Span)> = self

@@ -1,21 +1,68 @@
 //! Configuration of `expect`.
 
+use super::links::Order;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt;
 use toolmark_config::{Node, Spanned};
+use toolmark_hosts::toolset::ArgClass;
 use toolmark_match::call_match::config::{
-    CallConfig, Described, DurationFields, Name, ResultConfig, StatusConfig, name_of,
+    Described, DurationFields, Name, ResultConfig, StatusConfig, name_of,
 };
-use toolmark_match::call_match::{Agents, ArgsMatch, Conditions, Parallel};
+use toolmark_match::call_match::{Agents, ArgsMatch, ConditionConfig, Conditions, Parallel};
+use toolmark_shell::results::ResultKind;
+
+/// Expected calls: a map, or a list of calls in this order.
+#[derive(Debug)]
+pub(super) struct ExpectConfig(pub(super) ExpectFields);
+
+impl<'de> Deserialize<'de> for ExpectConfig {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Either;
+        impl<'de> Visitor<'de> for Either {
+            type Value = ExpectConfig;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a map such as {calls: […], forbidden: […]}, or a list of calls")
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<ExpectConfig, A::Error> {
+                let calls: Vec<_> = Vec::deserialize(SeqAccessDeserializer::new(seq))?;
+                let fields = ExpectFields { sequence: Some(calls.into()), ..Default::default() };
+                Ok(ExpectConfig(fields))
+            }
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<ExpectConfig, A::Error> {
+                ExpectFields::deserialize(MapAccessDeserializer::new(map)).map(ExpectConfig)
+            }
+        }
+        deserializer.deserialize_any(Either)
+    }
+}
+
+impl JsonSchema for ExpectConfig {
+    fn schema_name() -> Cow<'static, str> {
+        "Expected".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let element = generator.subschema_for::<ElementConfig>();
+        json_schema!({
+            "description": "Expected calls: a map, or a list of calls in this order.",
+            "anyOf": [
+                { "type": "array", "items": element, "minItems": 1 },
+                generator.subschema_for::<ExpectFields>(),
+            ]
+        })
+    }
+}
 
 /// Expected calls. At least one key is required, and all given conditions
 /// must hold.
-#[derive(Debug, Deserialize, JsonSchema)]
-pub(super) struct ExpectConfig {
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ExpectFields {
     /// Calls in this order; other calls may come in between.
     #[serde(default)]
     pub(super) sequence: Option<Spanned<Vec<Spanned<ElementConfig>>>>,
@@ -33,12 +80,12 @@ pub(super) struct ExpectConfig {
     pub(super) extras: Option<Spanned<ExtrasWord>>,
     /// Calls that must not be made, regardless of their result.
     #[serde(default)]
-    pub(super) forbidden: Option<Spanned<Vec<Spanned<CallConfig>>>>,
+    pub(super) forbidden: Option<Spanned<Vec<Spanned<RuleCall>>>>,
     /// Calls that must not follow one another: lists of calls, or
     /// `{calls: […], contiguous: true}`.
     #[serde(default)]
     pub(super) forbidden_sequences: Option<Spanned<Vec<Spanned<ForbiddenConfig>>>>,
-    /// Calls that must not be made before another call is done.
+    /// Calls that must not be made before another call is done, or after it.
     #[serde(default)]
     pub(super) never: Option<Spanned<Vec<Spanned<NeverConfig>>>>,
     /// Whether calls of one model response have an order.
@@ -47,9 +94,10 @@ pub(super) struct ExpectConfig {
     /// Whether failed, denied, interrupted and unanswered calls count as done.
     #[serde(default)]
     pub(super) failed_calls: FailedCalls,
-    /// Agents whose calls are checked.
+    /// Agents whose calls are checked. By default, expected calls are those of the agent
+    /// itself, and prohibitions apply to its sub-agents too.
     #[serde(default)]
-    pub(super) agents: Agents,
+    pub(super) agents: Option<Agents>,
 }
 
 /// Whether unexpected calls are allowed.
@@ -135,20 +183,182 @@ impl JsonSchema for CountConfig {
     }
 }
 
-toolmark_match::call_fields! {
+/// Defines the fields of a call in an expectation: those of any call, what follows from the tool
+/// and the result, and additional fields.
+macro_rules! expected_call {
+    (
+        $(#[$doc:meta])* $name:ident { tool: $tool:ty, $($(#[$meta:meta])* $field:ident: $type:ty,)* }
+    ) => {
+        toolmark_match::call_fields! {
+            $(#[$doc])*
+            pub(super) $name {
+                tool: $tool,
+                /// Condition on the command line, whatever the tool calls it.
+                #[serde(default)]
+                command: Option<Spanned<ConditionConfig>>,
+                /// Condition on a file or directory that the call names, whatever the tool
+                /// calls it; for a patch, on one of its files.
+                #[serde(default)]
+                path: Option<Spanned<ConditionConfig>>,
+                /// Condition on the text or pattern that is searched for.
+                #[serde(default)]
+                query: Option<Spanned<ConditionConfig>>,
+                /// Condition on the address.
+                #[serde(default)]
+                url: Option<Spanned<ConditionConfig>>,
+                /// Condition on the exit code of the command.
+                #[serde(default)]
+                exit_code: Option<Spanned<ConditionConfig>>,
+                /// Meaning of the result, such as `passed` or `failed`; or a list of them.
+                #[serde(default)]
+                result_kind: Option<Spanned<KindsConfig>>,
+                /// Names for values of the call, which other calls refer to as `$name`.
+                #[serde(default)]
+                bind: Option<Spanned<BTreeMap<String, Spanned<BindSource>>>>,
+                $($(#[$meta])* $field: $type,)*
+            }
+        }
+
+        impl $name {
+            /// Returns what is asked beyond the fields of any call.
+            pub(super) fn asked(&self) -> CallExtras<'_> {
+                CallExtras {
+                    typed: [
+                        (ArgClass::Command, self.command.as_ref()),
+                        (ArgClass::Path, self.path.as_ref()),
+                        (ArgClass::Query, self.query.as_ref()),
+                        (ArgClass::Url, self.url.as_ref()),
+                    ],
+                    exit_code: self.exit_code.as_ref(),
+                    kinds: self.result_kind.as_ref(),
+                    binds: self.bind.as_ref(),
+                }
+            }
+        }
+    };
+}
+
+/// Conditions of an expectation on a call beyond the fields of any call.
+pub(super) struct CallExtras<'c> {
+    pub(super) typed: [(ArgClass, Option<&'c Spanned<ConditionConfig>>); 4],
+    pub(super) exit_code: Option<&'c Spanned<ConditionConfig>>,
+    pub(super) kinds: Option<&'c Spanned<KindsConfig>>,
+    pub(super) binds: Option<&'c Spanned<BTreeMap<String, Spanned<BindSource>>>>,
+}
+
+/// Defines the fields of a call that may be placed before or after others.
+macro_rules! related_call {
+    (
+        $(#[$doc:meta])* $name:ident { $($(#[$meta:meta])* $field:ident: $type:ty,)* }
+    ) => {
+        expected_call! {
+            $(#[$doc])*
+            $name {
+                tool: Option<Spanned<Name>>,
+                /// A call that must be done before this one.
+                #[serde(default)]
+                after: Option<Box<Spanned<OtherCall>>>,
+                /// A call that must not be done before this one.
+                #[serde(default)]
+                not_after: Option<Box<Spanned<OtherCall>>>,
+                /// A call that must not be done after this one, nor at the same time: this one
+                /// comes after the last of them.
+                #[serde(default)]
+                after_last: Option<Box<Spanned<OtherCall>>>,
+                /// A call that must be done after this one.
+                #[serde(default)]
+                before: Option<Box<Spanned<OtherCall>>>,
+                /// A call that must not be done after this one.
+                #[serde(default)]
+                not_before: Option<Box<Spanned<OtherCall>>>,
+                /// Values of this call that must be in the result of an earlier call:
+                /// `{flight_id: search_flights}`.
+                #[serde(default)]
+                from: Option<Spanned<BTreeMap<String, Spanned<OtherCall>>>>,
+                $($(#[$meta])* $field: $type,)*
+            }
+        }
+
+        impl $name {
+            /// Returns the calls to which this one is related.
+            pub(super) fn related(&self) -> Related<'_> {
+                Related {
+                    others: [
+                        (Order::After, self.after.as_deref()),
+                        (Order::NotAfter, self.not_after.as_deref()),
+                        (Order::AfterLast, self.after_last.as_deref()),
+                        (Order::Before, self.before.as_deref()),
+                        (Order::NotBefore, self.not_before.as_deref()),
+                    ],
+                    from: self.from.as_ref(),
+                }
+            }
+        }
+    };
+}
+
+/// The calls to which a call is related.
+pub(super) struct Related<'c> {
+    pub(super) others: [(Order, Option<&'c Spanned<OtherCall>>); 5],
+    pub(super) from: Option<&'c Spanned<BTreeMap<String, Spanned<OtherCall>>>>,
+}
+
+impl Related<'_> {
+    /// No other calls.
+    pub(super) const NONE: Self = Related {
+        others: [
+            (Order::After, None),
+            (Order::NotAfter, None),
+            (Order::AfterLast, None),
+            (Order::Before, None),
+            (Order::NotBefore, None),
+        ],
+        from: None,
+    };
+}
+
+expected_call! {
+    /// One call.
+    PlainFields { tool: Spanned<Name>, }
+}
+
+expected_call! {
+    /// A call to which another one is related.
+    OtherFields {
+        tool: Option<Spanned<Name>>,
+        /// Alternatives: any of these calls.
+        #[serde(default)]
+        one_of: Option<Spanned<Vec<Spanned<PlainCall>>>>,
+    }
+}
+
+related_call! {
+    /// A forbidden call.
+    RuleFields {
+        /// Alternatives: any of these calls.
+        #[serde(default)]
+        one_of: Option<Spanned<Vec<Spanned<PlainCall>>>>,
+    }
+}
+
+related_call! {
     /// A call expected in any order.
-    pub(super) WantFields {
-        tool: Spanned<Name>,
+    WantFields {
+        /// Alternatives: any of these calls.
+        #[serde(default)]
+        one_of: Option<Spanned<Vec<Spanned<PlainCall>>>>,
         /// Count: a number of separate calls, or `{min, max}`.
         #[serde(default)]
         count: Option<Spanned<CountConfig>>,
     }
 }
 
-toolmark_match::call_fields! {
+related_call! {
     /// A call inside a group.
-    pub(super) GroupFields {
-        tool: Spanned<Name>,
+    GroupFields {
+        /// Alternatives: any of these calls.
+        #[serde(default)]
+        one_of: Option<Spanned<Vec<Spanned<PlainCall>>>>,
         /// Count: a number of separate calls, or `{min}`.
         #[serde(default)]
         count: Option<Spanned<CountConfig>>,
@@ -158,11 +368,10 @@ toolmark_match::call_fields! {
     }
 }
 
-toolmark_match::call_fields! {
+related_call! {
     /// A part of a sequence: a call (`tool`), a group (`any_order`) or
     /// alternatives (`one_of`).
-    pub(super) ElementFields {
-        tool: Option<Spanned<Name>>,
+    ElementFields {
         /// Count: a number of separate calls, or `{min}`.
         #[serde(default)]
         count: Option<Spanned<CountConfig>>,
@@ -178,17 +387,103 @@ toolmark_match::call_fields! {
     }
 }
 
+/// Meanings of results that are accepted.
+#[derive(Debug, Clone)]
+pub(super) struct KindsConfig(pub(super) Vec<ResultKind>);
+
+impl<'de> Deserialize<'de> for KindsConfig {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Either;
+        impl<'de> Visitor<'de> for Either {
+            type Value = KindsConfig;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a result kind such as passed or failed, or a list of them")
+            }
+            fn visit_str<E: Error>(self, word: &str) -> Result<KindsConfig, E> {
+                Ok(KindsConfig(vec![kind(word)?]))
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<KindsConfig, A::Error> {
+                let mut kinds = Vec::new();
+                while let Some(word) = seq.next_element::<String>()? {
+                    kinds.push(kind(&word)?);
+                }
+                Ok(KindsConfig(kinds))
+            }
+        }
+        deserializer.deserialize_any(Either)
+    }
+}
+
+fn kind<E: Error>(word: &str) -> Result<ResultKind, E> {
+    ResultKind::from_word(word).ok_or_else(|| {
+        let words: Vec<&str> = ResultKind::ALL.iter().map(|kind| kind.word()).collect();
+        E::custom(format!("{word:?} is not a result kind: {}", words.join(", ")))
+    })
+}
+
+impl JsonSchema for KindsConfig {
+    fn schema_name() -> Cow<'static, str> {
+        "ResultKinds".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let words: Vec<&str> = ResultKind::ALL.iter().map(|kind| kind.word()).collect();
+        let word = serde_json::json!({ "enum": words });
+        json_schema!({ "anyOf": [word.clone(), { "type": "array", "items": word, "minItems": 1 }] })
+    }
+}
+
+/// Location of a bound value.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct BindFields {
+    /// A regular expression; its first group in the text of the result is the value.
+    pub(super) result: Spanned<String>,
+    /// The place as text, if it is not a regular expression.
+    #[serde(skip)]
+    pub(super) place: Option<String>,
+}
+
+toolmark_match::text_or_map!(
+    /// Location of a bound value: `args.id`, `path`, `command`, `query`, `url`, `result`,
+    /// `result.id`, or `{result: /order (\w+)/}`.
+    pub(super) BindSource, "BindSource", BindFields,
+    text => BindFields { result: String::new().into(), place: Some(text.to_owned()) },
+    "a place such as args.id, path or result.id"
+);
+
+toolmark_match::text_or_map!(
+    /// One call: the name of a tool, or a map.
+    pub(super) PlainCall, "PlainCall", PlainFields,
+    text => PlainFields::named(name_of(text).into()),
+    "the name or class of a tool, a glob with * or ?, or a /regular expression/"
+);
+
+toolmark_match::text_or_map!(
+    /// A call to which another one is related: the name of a tool, or a map.
+    pub(super) OtherCall, "OtherCall", OtherFields,
+    text => OtherFields::named(Some(name_of(text).into())),
+    "the name or class of a tool, a glob with * or ?, or a /regular expression/"
+);
+
+toolmark_match::text_or_map!(
+    /// A forbidden call: the name of a tool, or a map.
+    pub(super) RuleCall, "ForbiddenCall", RuleFields,
+    text => RuleFields::named(Some(name_of(text).into())),
+    "the name or class of a tool, a glob with * or ?, or a /regular expression/"
+);
+
 toolmark_match::text_or_map!(
     /// A call expected in any order: the name of a tool, or a map.
     pub(super) WantConfig, "ExpectedCall", WantFields,
-    text => WantFields::named(name_of(text).into()),
+    text => WantFields::named(Some(name_of(text).into())),
     "the name of a tool, a glob with * or ?, or a /regular expression/"
 );
 
 toolmark_match::text_or_map!(
     /// A call inside a group: the name of a tool, or a map.
     pub(super) GroupConfig, "GroupedCall", GroupFields,
-    text => GroupFields::named(name_of(text).into()),
+    text => GroupFields::named(Some(name_of(text).into())),
     "the name of a tool, a glob with * or ?, or a /regular expression/"
 );
 
@@ -245,7 +540,7 @@ impl JsonSchema for BranchConfig {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 pub(super) struct ForbiddenFields {
     /// The calls, in order.
-    pub(super) calls: Spanned<Vec<Spanned<CallConfig>>>,
+    pub(super) calls: Spanned<Vec<Spanned<RuleCall>>>,
     /// Whether only consecutive calls are forbidden.
     #[serde(default)]
     pub(super) contiguous: bool,
@@ -282,7 +577,7 @@ impl JsonSchema for ForbiddenConfig {
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let call = generator.subschema_for::<CallConfig>();
+        let call = generator.subschema_for::<RuleCall>();
         json_schema!({
             "description": "Calls that must not follow one another.",
             "anyOf": [
@@ -293,11 +588,16 @@ impl JsonSchema for ForbiddenConfig {
     }
 }
 
-/// A call that must not be made before another one is done.
+/// A call that must not be made before another one is done, or after it was.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub(super) struct NeverConfig {
     /// Call that must not be made.
-    pub(super) call: Spanned<CallConfig>,
+    pub(super) call: Spanned<RuleCall>,
     /// Call that must be done first.
-    pub(super) before: Spanned<CallConfig>,
+    #[serde(default)]
+    pub(super) before: Option<Spanned<OtherCall>>,
+    /// Call after which it must not be made.
+    #[serde(default)]
+    pub(super) after: Option<Spanned<OtherCall>>,
 }

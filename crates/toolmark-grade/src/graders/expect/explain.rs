@@ -1,10 +1,11 @@
 //! Explains a reading: rows, the first divergence, and suggested changes.
 
 use super::Expect;
+use super::links::Order;
 use super::reading::{Known, Mood, Reading};
 use super::verdict::PatternWords;
 use toolmark_base::SortedSet;
-use toolmark_match::call_match::{Difference, Prefixes};
+use toolmark_match::call_match::{CallPattern, Difference, Prefixes};
 use toolmark_match::engine::{Column, Extras, Grid, align, assign};
 use toolmark_outcome::View;
 use toolmark_outcome::{Evidence, Role};
@@ -257,13 +258,20 @@ impl Writer<'_, '_, '_, '_> {
         }
         let mut grid = Grid::new(candidates.len(), gaps.len());
         for (at, gap) in gaps.iter().enumerate() {
-            let pattern = &self.expect.patterns[gap.pattern];
-            let names = table.names().fitting(pattern.name(), Prefixes::MayBeLeftOut).yes;
-            let names: SortedSet<u32> = names.into_iter().collect();
+            let parts = self.expect.links.parts(gap.pattern);
+            let parts: Vec<_> = parts.into_iter().map(|part| &self.expect.patterns[part]).collect();
+            let fitting = |part: &&CallPattern| {
+                table.names().fitting(part.name(), Prefixes::MayBeLeftOut).yes
+            };
+            let names: SortedSet<u32> = parts.iter().flat_map(fitting).collect();
+            let is_named = |call: usize| {
+                names.contains(&table.calls()[call].name)
+                    && parts.iter().any(|part| part.is_for(table, call))
+            };
             for (n, &call) in candidates.iter().enumerate() {
                 let is_here = (gap.from..gap.to).contains(&call);
                 let is_paired = self.paired.contains(&call);
-                if is_here && !is_paired && names.contains(&table.calls()[call].name) {
+                if is_here && !is_paired && is_named(call) {
                     grid.set(n, at);
                 }
             }
@@ -277,7 +285,22 @@ impl Writer<'_, '_, '_, '_> {
 
     fn differences(&self, pattern: usize, call: usize) -> Vec<Difference> {
         let table = self.known.table;
-        let mut all = self.expect.patterns[pattern].differences(table, call);
+        let parts = self.expect.links.parts(pattern);
+        let own = parts.iter().map(|part| &self.expect.patterns[*part]);
+        let own = own.filter(|part| part.is_for(table, call)).map(|part| match part.refers() {
+            true => part.with_values(&self.known.values).differences(table, call),
+            false => part.differences(table, call),
+        });
+        let mut all = own.min_by_key(Vec::len).unwrap_or_default();
+        let relations = self.expect.patterns[pattern].relations();
+        let is_undone = table.undone().get(call);
+        if all.is_empty() && !is_undone && !relations.is_empty() {
+            all.push(Difference {
+                what: "order".into(),
+                expected: Some(relations.trim_start_matches(", ").to_owned()),
+                found: None,
+            });
+        }
         if all.is_empty() {
             let status = table.calls()[call].seen.call.status.word();
             all.push(Difference {
@@ -326,11 +349,11 @@ impl Writer<'_, '_, '_, '_> {
             }
         }
         for (never, calls) in self.expect.never.iter().zip(&reading.never) {
-            let before = &patterns[never.before];
-            all.extend(calls.iter().map(|call| (*call, format!("it comes before {before}"))));
-            if let Some(first) = calls.first() {
+            let (word, other) = (never.word(), &patterns[never.other]);
+            all.extend(calls.iter().map(|call| (*call, format!("it comes {word} {other}"))));
+            if let (Some(first), Order::NotWith) = (calls.first(), never.order) {
                 let title = self.known.table.title(*first);
-                self.repair.push(format!("call {before} before {title}"));
+                self.repair.push(format!("call {other} before {title}"));
             }
         }
         for &(at, fitting) in &reading.counted {

@@ -6,17 +6,23 @@
 //! does not record everything; [`explain`] describes the result.
 
 mod build;
+mod calls;
 mod config;
 mod explain;
+mod hints;
+mod links;
 mod quick;
 mod reading;
 mod shapes;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_links;
 mod verdict;
 
 use crate::grader::{GraderInfo, Taxonomy, schema_of};
 use config::ExpectConfig;
+use links::{Links, Order};
 use std::sync::Arc;
 use toolmark_config::Span;
 use toolmark_match::call_match::{Agents, CallPattern, NamePattern, Parallel};
@@ -38,7 +44,7 @@ pub static EXPECT: GraderInfo = GraderInfo {
     schema: schema_of::<ExpectConfig>,
     build: |building| {
         let config = building.read::<ExpectConfig>()?;
-        let expect = build::build(&config, building)?;
+        let expect = build::build(&config.0, building)?;
         Some(Arc::new(expect))
     },
 };
@@ -70,7 +76,9 @@ Checks whether the agent made the expected calls, and none that is forbidden.
 | `extras: forbid` | no call was made that `sequence` and `calls` have no use for |
 | `forbidden` | none of these calls was made |
 | `forbidden_sequences` | none of these was made one after the other |
-| `never` | `{call: B, before: A}`: B was not called before A was done, nor without it |
+| `never` | `{call: B, before: A}`: B was not called before A was done, nor without it; `{call: B, after: A}`: not after A was done |
+
+A list is short for `sequence`: `expect: [Read, Edit, Bash]`.
 
 At least one is needed, and all that are given must hold. They are asked apart: \
 a call that `sequence` uses may be used by `calls` too, but within each of the two \
@@ -90,11 +98,19 @@ ignore: [request.id]        # places that are not compared
 where:                      # conditions by place
   guests: { range: { min: 1, max: 4 } }
   dates[0]: { regex: '^2026-' }
-result: confirmed           # a regular expression, or {regex, where}
+command: /npm (run )?test/  # the command line, whatever the tool calls it
+path: src/a.rs              # likewise `path`, `query` and `url`
+result: confirmed           # a regular expression, or {regex, contains, where}
+result_kind: passed         # what the result means: passed, failed, not-found, …; or a list
+exit_code: 0                # or a condition, such as {not: 0}
 status: succeeded           # or failed, denied, interrupted, unanswered, unknown, any; or a list
 duration: { max: 2s }
 at_step: 0                  # or before_step, first: true, last: true
 ```
+
+With `command`, `path`, `query` or `url` the tool may be left out: `{command: /rm -rf/}` is a call of any \
+tool with this command. \
+Where a call may stand, `{one_of: [a, {tool: b, args: …}]}` is either of them.
 
 A name is taken exactly. With `*` or `?` it is a glob, between slashes or as \
 `{regex: …}` a regular expression. A tool of an MCP server may be written as the \
@@ -102,6 +118,71 @@ trace has it, as `server/tool`, or as the bare tool where only one server of the
 run has a tool of that name; a name that was called as it is written means itself. \
 Regular expressions see the name as the trace has it, and in `only` the server may \
 not be left out.
+
+## Classes
+
+`class:shell` is every tool that runs commands, whatever the host calls it: `Bash`, `exec_command`, \
+`run_shell_command`. One expectation then means the same for Claude Code, Codex, Copilot, Gemini, \
+OpenCode and Cursor.
+
+| class | tools that |
+|---|---|
+| `class:shell` | run a command |
+| `class:read` | read a file |
+| `class:edit` | write, edit or patch files |
+| `class:search` | find or list files, or find text in them |
+| `class:web` | read or search the web |
+| `class:agent` | start a sub-agent |
+| `class:plan` | maintain a plan |
+| `class:ask` | ask the user |
+
+A class may stand wherever a name of a tool may stand. A word without `class:` is always the name of \
+a tool: `shell` is the tool `shell`. The class is that of the tool, not of the command that it runs: \
+`cat a.txt` is a call of `class:shell`. Whether a tool that no toolset describes is of a class is \
+unknown if it has an argument that tools of the class have, such as `command`.
+
+`command`, `path`, `query` and `url` are arguments by what they are. As keys of a call they work with \
+any name; under a class they may also be written in `args` and `where`. A patch has the paths of its \
+files, and a condition holds if it holds for one of them. A path may be written as an absolute one or \
+below the working directory.
+
+## Other calls
+
+```yaml
+- tool: class:shell
+  command: /npm test/
+  after_last: class:edit        # no edit comes later, or at the same time
+```
+
+| key | what must hold |
+|---|---|
+| `after: A` | A was done before this call |
+| `not_after: A` | A was not done before this call |
+| `after_last: A` | A was not done after this call, nor at the same time |
+| `before: A` | A was done after this call |
+| `not_before: A` | A was not done after this call |
+| `from: {arg: A}` | the value of `arg` is in the result of an earlier call A |
+
+A is a call as above. Calls of one model response are neither before nor after each other. In \
+`forbidden` the call is only forbidden if all of it holds: `{tool: deploy, not_after: test}` forbids \
+to deploy without a test before it.
+
+`bind` gives a value of a call a name, and `$name` stands for that value in another call:
+
+```yaml
+sequence:
+  - { tool: create_order, bind: { id: result.id } }
+  - { tool: pay, args: { order: $id } }
+forbidden:                      # no edit of a file that was not read before
+  - { tool: class:edit, bind: { f: path }, not_after: { tool: class:read, path: $f } }
+```
+
+A value is `args.NAME`, `path`, `command`, `query`, `url`, `result`, `result.NAME`, or the first group \
+of a regular expression: `{result: /order (\\w+)/}`. Calls of `sequence` and `calls` share names; an entry \
+of `forbidden`, `never` and `forbidden_sequences` has its own. Where several calls bind a name, one \
+value must fit all of them. A text that starts with `$` is the text itself if no call binds the name.
+
+## Values
 
 Numbers are compared as numbers: 1 equals 1.0. `true` is not 1, `\"1\"` is not 1, the \
 order of keys does not matter, null is not the same as missing. Operators of `where`: \
@@ -137,7 +218,12 @@ that records no results. What is forbidden (`forbidden`, `forbidden_sequences`, 
 `only`, `none`, the `call` of `never`) is forbidden however it ends, unless the \
 entry has a `status`. A failed attempt at an expected call is not an extra call.
 
-`agents: all` looks at the calls of sub-agents too, behind the call that started them.
+Expected calls are those of the agent itself. What is forbidden (`forbidden`, `forbidden_sequences`, \
+`only`, `never`) is forbidden to its sub-agents too, whose calls stand behind the call that started \
+them. `agents: all` takes the calls of sub-agents for everything, `agents: main` for nothing.
+
+A call whose name only looks like a forbidden one, in another case, width or alphabet, leaves the \
+verdict unknown. If no call has a name, and another tool may be meant, a note says so.
 
 In `forbidden_sequences` and `never`, a call is before another if it belongs to an \
 earlier response (or stands earlier, where calls have an order); with \
@@ -171,9 +257,12 @@ struct Expect {
     forbidden: Vec<usize>,
     sequences: Vec<Follows>,
     never: Vec<Never>,
+    links: Links,
+    /// Whether an expected call binds a value for others.
+    binds: bool,
     parallel: Parallel,
     counts_failed: bool,
-    agents: Agents,
+    agents: Option<Agents>,
 }
 
 /// A call of the sequence.
@@ -194,12 +283,22 @@ struct Wanted {
 struct Follows {
     patterns: Vec<usize>,
     is_contiguous: bool,
+    /// Whether one of the calls binds a value for others.
+    is_bound: bool,
 }
 
-/// A call that must not be made before another one.
+/// A call that must not be made before another one is done, or after it.
 struct Never {
     call: usize,
-    before: usize,
+    order: Order,
+    other: usize,
+}
+
+impl Never {
+    /// Returns the word between both calls.
+    fn word(&self) -> &'static str {
+        if self.order == Order::After { "after" } else { "before" }
+    }
 }
 
 impl Expect {

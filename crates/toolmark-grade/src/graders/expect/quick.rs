@@ -4,6 +4,7 @@
 //! arguments. Those are read without a tree; all other expectations are
 //! left to [`build`](super::build), which also reports problems.
 
+use super::links::Links;
 use super::shapes::CallShapes;
 use super::{Expect, Leaf, Wanted};
 use crate::grader::Grader;
@@ -12,8 +13,9 @@ use std::ops::Range;
 use std::sync::{Arc, LazyLock};
 use toolmark_config::Span;
 use toolmark_config::plain::{Keys, Plain};
+use toolmark_hosts::toolset::CLASS_PREFIX;
 use toolmark_match::call_match::{
-    Agents, ArgsMatch, ArgsRule, CallPattern, Expected, KeySpans, NamePattern, Parallel,
+    ArgsMatch, ArgsRule, CallPattern, Expected, KeySpans, NamePattern, Parallel,
 };
 use toolmark_match::engine::{Element, Extras, Item};
 
@@ -105,9 +107,11 @@ impl PlainExpect {
             forbidden: Vec::new(),
             sequences: Vec::new(),
             never: Vec::new(),
+            links: Links::default(),
+            binds: false,
             parallel: Parallel::default(),
             counts_failed: false,
-            agents: Agents::default(),
+            agents: None,
         };
         Some(Arc::new(expect))
     }
@@ -236,7 +240,8 @@ fn tool(cursor: &mut Plain<'_, '_>) -> Option<Range<u32>> {
     Some(short(end - length..end))
 }
 
-/// Returns the name of a tool, unless it is a regular expression or empty.
+/// Returns the name of a tool, unless it is a regular expression, a class or empty.
 pub(super) fn name(word: &str) -> Option<&str> {
-    (!word.starts_with('/') && !word.chars().all(char::is_whitespace)).then_some(word)
+    let is_plain = !word.starts_with('/') && !word.starts_with(CLASS_PREFIX);
+    (is_plain && !word.chars().all(char::is_whitespace)).then_some(word)
 }

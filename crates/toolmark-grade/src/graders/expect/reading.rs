@@ -1,8 +1,13 @@
 //! Compares the expectations with the calls.
 
-use super::{Expect, Follows, Never};
+use super::links::Linker;
+use super::{Expect, Follows};
+use serde_json::Value;
 use std::borrow::Cow;
-use toolmark_match::call_match::{CallTable, Fits, Prefixes, fits};
+use toolmark_config::CompactString;
+use toolmark_match::call_match::{
+    CallPattern, CallTable, Fits, NamePattern, Prefixes, Truth, fits,
+};
 use toolmark_match::engine::{
     Alignment, Calls, Column, Covered, Extras, TooLarge, Want, arrange, cover,
 };
@@ -10,7 +15,11 @@ use toolmark_match::engine::{
 /// Maximum number of compared pairs of allowed tool and called tool.
 const MAX_NAMES: usize = 1 << 24;
 
+/// Maximum number of calls that are compared again for the values that calls bind.
+const MAX_COMPARED: usize = 1 << 22;
+
 /// Known facts about the calls.
+#[derive(Clone)]
 pub(super) struct Known<'t, 'a> {
     pub(super) table: &'t CallTable<'a>,
     /// Calls that meet an expectation and, if required, count as done.
@@ -19,6 +28,8 @@ pub(super) struct Known<'t, 'a> {
     pub(super) attempts: Column,
     /// Calls of allowed tools: certain, and possible.
     allowed: (Column, Column),
+    /// Values that expected calls bind, in the best combination.
+    pub(super) values: Vec<(CompactString, Vec<Value>)>,
 }
 
 /// Interpretation of open questions.
@@ -54,12 +65,23 @@ impl<'t, 'a> Known<'t, 'a> {
     pub(super) fn new(expect: &Expect, table: &'t CallTable<'a>) -> Result<Self, TooLarge> {
         let patterns: Vec<_> = expect.patterns.iter().collect();
         let mut fits = fits(&patterns, table, Prefixes::MayBeLeftOut)?;
+        if let Some(uncounted) = table.uncounted() {
+            for pattern in expect.expected().flat_map(|pattern| expect.links.parts(pattern)) {
+                fits.exclude(pattern, &uncounted);
+            }
+        }
+        if expect.forbids_calls() {
+            expect.suspect(&mut fits, table);
+        }
         let attempts = match table.undone().is_empty() {
             true => Column::new(table.len()),
             false => expect.attempts(&mut fits, table),
         };
+        if !expect.links.is_empty() {
+            expect.link(&mut fits, table)?;
+        }
         let allowed = expect.allowed(table)?;
-        Ok(Self { table, fits, attempts, allowed })
+        Ok(Self { table, fits, attempts, allowed, values: Vec::new() })
     }
 
     /// Whether every question about a call is decided.
@@ -98,14 +120,12 @@ impl Expect {
     /// attempts.
     fn attempts(&self, fits: &mut Fits, table: &CallTable<'_>) -> Column {
         let mut attempts = Column::new(table.len());
-        let expected = self.leaves.iter().map(|leaf| leaf.item.id);
-        let expected = expected.chain(self.calls.iter().map(|want| want.pattern));
-        for pattern in expected {
+        for pattern in self.expected().flat_map(|pattern| self.links.parts(pattern)) {
             attempts.include(fits.possible(pattern));
             self.count_done(pattern, fits, table);
         }
-        for never in &self.never {
-            self.count_done(never.before, fits, table);
+        for pattern in self.links.others().flat_map(|pattern| self.links.parts(pattern)) {
+            self.count_done(pattern, fits, table);
         }
         if self.counts_failed {
             return Column::new(table.len());
@@ -113,6 +133,78 @@ impl Expect {
         let done = Column::from_fn(table.len(), |call| !table.undone().get(call));
         attempts.exclude(&done);
         attempts
+    }
+
+    /// Returns the patterns of expected calls.
+    fn expected(&self) -> impl Iterator<Item = usize> {
+        let leaves = self.leaves.iter().map(|leaf| leaf.item.id);
+        leaves.chain(self.calls.iter().map(|want| want.pattern))
+    }
+
+    /// Narrows the calls of each pattern to those that are linked with others as it asks.
+    fn link(&self, fits: &mut Fits, table: &CallTable<'_>) -> Result<(), TooLarge> {
+        for (pattern, parts) in self.links.unions() {
+            let (mut sure, mut possible) = (Column::new(table.len()), Column::new(table.len()));
+            for part in parts {
+                sure.include(&fits.sure[*part]);
+                possible.include(fits.possible(*part));
+            }
+            fits.set(pattern, sure, possible);
+        }
+        let linker = Linker::new(&self.links, &self.patterns, table, fits);
+        let others: Vec<usize> = self.links.others().collect();
+        let mut narrowed = Vec::new();
+        for pattern in self.links.patterns().filter(|pattern| !others.contains(pattern)) {
+            narrowed.push((pattern, linker.columns(pattern, &[])?));
+        }
+        for (pattern, (sure, possible)) in narrowed {
+            fits.set(pattern, sure, possible);
+        }
+        Ok(())
+    }
+
+    /// Returns what is known with the values that expected calls bind: the combination with which
+    /// the fewest expected calls are missing.
+    pub(super) fn bound<'k, 't, 'a>(
+        &self,
+        known: &'k Known<'t, 'a>,
+        mood: Mood,
+    ) -> Result<Cow<'k, Known<'t, 'a>>, TooLarge> {
+        if !self.binds {
+            return Ok(Cow::Borrowed(known));
+        }
+        let linker = Linker::new(&self.links, &self.patterns, known.table, &known.fits);
+        let all = linker.combinations(self.expected())?;
+        let linked: Vec<usize> = self
+            .expected()
+            .filter(|pattern| {
+                let parts = self.links.parts(*pattern);
+                self.links.of(*pattern).is_some()
+                    || parts.iter().any(|part| self.patterns[*part].refers())
+            })
+            .collect();
+        if all.len().saturating_mul(known.table.len()) > MAX_COMPARED {
+            return Err(TooLarge);
+        }
+        let mut best: Option<(usize, Known<'t, 'a>)> = None;
+        for values in all {
+            let mut with = known.clone();
+            for pattern in &linked {
+                let (sure, possible) = linker.columns(*pattern, &values)?;
+                with.fits.set(*pattern, sure, possible);
+            }
+            with.values = values;
+            let (alignment, covered) = self.align(&with, mood)?;
+            let missing = alignment.missing()
+                + covered.iter().flat_map(|covered| &covered.missing).sum::<usize>();
+            if best.as_ref().is_none_or(|(least, _)| missing < *least) {
+                best = Some((missing, with));
+            }
+            if missing == 0 {
+                break;
+            }
+        }
+        Ok(best.map_or(Cow::Borrowed(known), |(_, known)| Cow::Owned(known)))
     }
 
     /// Returns the calls of allowed tools, certain and possible; both are empty if every tool
@@ -126,7 +218,12 @@ impl Expect {
             return Err(TooLarge);
         }
         let mut is_allowed = vec![(false, false); table.names().len()];
+        let mut classes = Vec::new();
         for name in &self.only {
+            if let NamePattern::Class(_) = name {
+                classes.push(CallPattern::named(name.clone()));
+                continue;
+            }
             let fitting = table.names().fitting(name, Prefixes::AreNeeded);
             for number in fitting.yes {
                 is_allowed[number as usize] = (true, true);
@@ -136,7 +233,12 @@ impl Expect {
             }
         }
         for (call, made) in table.calls().iter().enumerate() {
-            let (is_sure, may_be) = is_allowed[made.name as usize];
+            let (mut is_sure, mut may_be) = is_allowed[made.name as usize];
+            for class in &classes {
+                let truth = class.fits(table, call);
+                is_sure |= truth == Truth::Yes;
+                may_be |= truth != Truth::No;
+            }
             if is_sure {
                 sure.set(call);
             }
@@ -167,6 +269,7 @@ impl Expect {
             false => Vec::new(),
             true => (0..table.len())
                 .filter(|call| !used.get(*call) && !known.attempts.get(*call))
+                .filter(|call| table.counts(*call))
                 .collect(),
         };
         let counted = self
@@ -190,8 +293,16 @@ impl Expect {
             extras,
             strays,
             forbidden,
-            sequences: self.sequences.iter().map(|one| one.found(known, mood)).collect(),
-            never: self.never.iter().map(|one| one.found(known, mood)).collect(),
+            sequences: self
+                .sequences
+                .iter()
+                .map(|one| self.followed_by(one, known, mood))
+                .collect::<Result<_, _>>()?,
+            never: self
+                .never
+                .iter()
+                .map(|one| known.unwanted(one.call, mood).iter().collect())
+                .collect(),
             unwanted: if self.is_none { (0..table.len()).collect() } else { Vec::new() },
         })
     }
@@ -291,11 +402,40 @@ impl Expect {
     }
 }
 
+impl Expect {
+    /// Returns the first calls that form a forbidden sequence.
+    fn followed_by(
+        &self,
+        follows: &Follows,
+        known: &Known<'_, '_>,
+        mood: Mood,
+    ) -> Result<Option<Vec<usize>>, TooLarge> {
+        let patterns = || follows.patterns.iter().copied();
+        if !follows.is_bound {
+            let columns: Vec<&Column> = patterns().map(|p| known.unwanted(p, mood)).collect();
+            return Ok(follows.found(&columns, known.table));
+        }
+        let linker = Linker::new(&self.links, &self.patterns, known.table, &known.fits);
+        for values in linker.combinations(patterns())? {
+            let columns: Result<Vec<Column>, TooLarge> = patterns()
+                .map(|pattern| {
+                    let (sure, possible) = linker.columns(pattern, &values)?;
+                    Ok(if mood == Mood::Worst { possible } else { sure })
+                })
+                .collect();
+            let columns = columns?;
+            let found = follows.found(&columns.iter().collect::<Vec<_>>(), known.table);
+            if found.is_some() {
+                return Ok(found);
+            }
+        }
+        Ok(None)
+    }
+}
+
 impl Follows {
-    /// Returns the first calls that form the sequence.
-    fn found(&self, known: &Known<'_, '_>, mood: Mood) -> Option<Vec<usize>> {
-        let columns: Vec<&Column> =
-            self.patterns.iter().map(|pattern| known.unwanted(*pattern, mood)).collect();
+    /// Returns the first calls of these columns that form the sequence.
+    fn found(&self, columns: &[&Column], table: &CallTable<'_>) -> Option<Vec<usize>> {
         if self.is_contiguous {
             let first = columns.first()?;
             let start = first.iter().find(|start| {
@@ -303,7 +443,7 @@ impl Follows {
             })?;
             return Some((start..start + columns.len()).collect());
         }
-        let batches = known.table.batches();
+        let batches = table.batches();
         let mut calls = Vec::with_capacity(columns.len());
         let mut from = 0;
         for column in columns {
@@ -312,18 +452,5 @@ impl Follows {
             from = batches.end(batches.of(call));
         }
         Some(calls)
-    }
-}
-
-impl Never {
-    /// Returns the calls that were made too early.
-    fn found(&self, known: &Known<'_, '_>, mood: Mood) -> Vec<usize> {
-        let batches = known.table.batches();
-        let opposite = known.wanted(self.before, mood);
-        let end = match opposite.next(0) {
-            Some(first) => batches.start(batches.of(first)),
-            None => known.table.len(),
-        };
-        known.unwanted(self.call, mood).iter().take_while(|call| *call < end).collect()
     }
 }

@@ -540,8 +540,10 @@ fn the_tools_that_must_be_called_are_mentioned() {
     });
     let grader = OWN.build("expect", Profile::Toolmark, &config).expect("a good configuration");
     let mentions = grader.mentions();
-    let words: Vec<&str> = mentions.iter().map(|mention| mention.word.as_str()).collect();
-    assert_eq!(words, ["search", "web/fetch", "get_*"]);
+    let words: Vec<_> =
+        mentions.iter().map(|mention| (mention.word.as_str(), mention.is_prohibited)).collect();
+    let wanted = [("search", false), ("web/fetch", false), ("get_*", false), ("delete", true)];
+    assert_eq!(words, wanted);
     assert!(mentions[1].means("fetch") && mentions[2].means("get_all"));
     assert!(!mentions[0].means("research"));
 }

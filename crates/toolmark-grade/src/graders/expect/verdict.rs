@@ -3,12 +3,13 @@
 use super::Expect;
 use super::explain::Explained;
 use super::reading::{Known, Mood, Reading};
+use crate::facts::facts;
 use crate::grader::Grader;
 use serde_json::{Map, Value};
 use std::cell::RefCell;
 use std::rc::Rc;
 use toolmark_match::Mention;
-use toolmark_match::call_match::CallTable;
+use toolmark_match::call_match::{Agents, CallTable};
 use toolmark_match::engine::Extras;
 use toolmark_outcome::Subject;
 use toolmark_outcome::View;
@@ -24,7 +25,7 @@ const NAMED: usize = 3;
 
 impl Grader for Expect {
     fn grade(&self, subject: &Subject<'_>) -> Outcome {
-        let table = CallTable::of(&subject.view, self.agents, self.parallel);
+        let table = self.table(&subject.view);
         let too_large = |_| {
             let reason = format!(
                 "{} calls against {} expectations are too much to align in good time",
@@ -38,19 +39,21 @@ impl Grader for Expect {
 
     fn forbids(&self) -> bool {
         self.is_none
-            || !self.only.is_empty()
+            || self.forbids_calls()
             || self.extras != Extras::Allowed
-            || !self.forbidden.is_empty()
-            || !self.sequences.is_empty()
-            || !self.never.is_empty()
+            || self.links.has_exclusions()
             || self.calls.iter().any(|wanted| wanted.max.is_some())
     }
 
-    /// Returns the tools that must be called; forbidden tools may be missing from all traces.
+    /// Returns the tools that must be called, and those that other keys mention.
     fn mentions(&self) -> Vec<Mention> {
         let leaves = self.leaves.iter().map(|leaf| leaf.item.id);
         let wanted = leaves.chain(self.calls.iter().map(|want| want.pattern));
-        wanted.map(|pattern| self.patterns[pattern].name().mention()).collect()
+        let wanted = wanted.map(|pattern| self.patterns[pattern].name().mention());
+        let prohibited = self.prohibited().map(|p| self.patterns[p].name().mention().prohibited());
+        let others = self.links.others().flat_map(|pattern| self.links.parts(pattern));
+        let others = others.map(|p| self.patterns[p].name().mention().prohibited());
+        wanted.chain(prohibited).chain(others).collect()
     }
 }
 
@@ -116,6 +119,30 @@ impl Check {
 }
 
 impl Expect {
+    /// Whether calls are forbidden, also those of sub-agents.
+    pub(super) fn forbids_calls(&self) -> bool {
+        !self.only.is_empty()
+            || !self.forbidden.is_empty()
+            || !self.sequences.is_empty()
+            || !self.never.is_empty()
+    }
+
+    /// Returns the calls to compare with: those of sub-agents too if calls are forbidden.
+    fn table<'a>(&self, view: &View<'a>) -> CallTable<'a> {
+        let has_others = || {
+            !view.trajectory().children.is_empty()
+                || view.calls().iter().any(|seen| seen.call.agent.is_some())
+        };
+        let table = match self.agents {
+            Some(agents) => CallTable::of(view, agents, self.parallel),
+            None if self.forbids_calls() && has_others() => {
+                CallTable::with_prohibited(view, self.parallel)
+            }
+            None => CallTable::of(view, Agents::Main, self.parallel),
+        };
+        table.with_facts(facts)
+    }
+
     fn answer(
         &self,
         view: &View<'_>,
@@ -123,17 +150,19 @@ impl Expect {
     ) -> Result<Outcome, toolmark_match::engine::TooLarge> {
         let known = Known::new(self, table)?;
         let words = PatternWords::new(self);
-        let worst = self.read(&known, Mood::Worst)?;
+        let bound = self.bound(&known, Mood::Worst)?;
+        let worst = self.read(&bound, Mood::Worst)?;
         let worst_checks = self.checks(table, &worst, &words);
         let passes = worst_checks.iter().all(Check::holds);
-        if passes || known.is_certain() {
+        if passes || known.is_certain() && bound.is_certain() {
             let verdict = Verdict::of(passes);
             let answer =
                 Answer { mood: Mood::Worst, reading: &worst, checks: &worst_checks, verdict };
             let parts = parts(&worst_checks, &worst_checks);
-            return Ok(self.outcome(view, &known, &answer, parts, &words));
+            return Ok(self.outcome(view, &bound, &answer, parts, &words));
         }
-        let best = self.read(&known, Mood::Best)?;
+        let bound = self.bound(&known, Mood::Best)?;
+        let best = self.read(&bound, Mood::Best)?;
         let best_checks = self.checks(table, &best, &words);
         let verdict = match best_checks.iter().all(Check::holds) {
             true => Verdict::Unknown(Cause::MissingEvidence),
@@ -141,7 +170,7 @@ impl Expect {
         };
         let answer = Answer { mood: Mood::Best, reading: &best, checks: &best_checks, verdict };
         let parts = parts(&best_checks, &worst_checks);
-        Ok(self.outcome(view, &known, &answer, parts, &words))
+        Ok(self.outcome(view, &bound, &answer, parts, &words))
     }
 
     /// Returns every check of a reading, in the order of the configuration.
@@ -199,9 +228,9 @@ impl Expect {
             all.push(Check::rule(self.followed(follows), wrong));
         }
         for (never, calls) in self.never.iter().zip(&reading.never) {
-            let (call, before) = (&self.patterns[never.call], &self.patterns[never.before]);
+            let (call, other) = (&self.patterns[never.call], &self.patterns[never.other]);
             let wrong = (!calls.is_empty()).then(|| titles(calls));
-            all.push(Check::rule(format!("never {call} before {before}"), wrong));
+            all.push(Check::rule(format!("never {call} {} {other}", never.word()), wrong));
         }
         all
     }
@@ -235,7 +264,7 @@ impl Expect {
         outcome.score = score;
         outcome.metrics = self.metrics(table, reading, verdict);
         outcome.parts = parts;
-        outcome.notes = self.notes(table, reading).into_iter().map(Into::into).collect();
+        outcome.notes = self.notes(known, reading).into_iter().map(Into::into).collect();
         if verdict == Verdict::Pass {
             // What agrees needs no explanation beyond the calls themselves.
             outcome.evidence = self.agreeing(table, view, reading);
@@ -286,7 +315,7 @@ impl Expect {
             add(&self.followed(follows), calls.as_deref().unwrap_or_default());
         }
         for (never, calls) in self.never.iter().zip(&reading.never) {
-            add(&format!("before {}", self.patterns[never.before]), calls);
+            add(&format!("{} {}", never.word(), self.patterns[never.other]), calls);
         }
         add("not among the allowed tools", &reading.strays);
         if self.extras == Extras::Forbidden {
@@ -352,6 +381,10 @@ impl Expect {
     }
 
     fn metrics(&self, table: &CallTable<'_>, reading: &Reading, verdict: Verdict) -> Metrics {
+        let counted = match table.uncounted() {
+            None => table.len(),
+            Some(uncounted) => table.len() - uncounted.count(),
+        };
         // One allocation for all that may be in it.
         let mut metrics = Metrics::from(Map::with_capacity(9));
         let mut put = |name: &str, value: Value| metrics.insert(name.to_owned(), value);
@@ -367,7 +400,7 @@ impl Expect {
             put("missing", missing.into());
             put("extra", extra.into());
             put("forbidden", violations.into());
-            put("calls", table.len().into());
+            put("calls", counted.into());
             let share = |part: usize, whole: usize| match whole {
                 0 => 1.0,
                 whole => part as f64 / whole as f64,
@@ -382,13 +415,23 @@ impl Expect {
             put("f1", rounded(f1).into());
         } else {
             put("forbidden", violations.into());
-            put("calls", table.len().into());
+            put("calls", counted.into());
         }
         metrics
     }
 
-    fn notes(&self, table: &CallTable<'_>, reading: &Reading) -> Vec<String> {
-        let mut notes = Vec::new();
+    fn notes(&self, known: &Known<'_, '_>, reading: &Reading) -> Vec<String> {
+        let table = known.table;
+        let missing = reading.alignment.places.iter().filter(|place| place.missing > 0);
+        let missing = missing.map(|place| place.id);
+        let covered = reading.covered.iter().flat_map(|covered| &covered.missing);
+        let covered = self.calls.iter().zip(covered).filter(|(_, missing)| **missing > 0);
+        let missing: Vec<usize> = missing.chain(covered.map(|(want, _)| want.pattern)).collect();
+        let mut notes = self.hints(table, &missing);
+        for (name, values) in &known.values {
+            let value = values.first().map(toolmark_match::call_match::shown);
+            notes.push(format!("`${name}` is {}", value.unwrap_or_default()));
+        }
         if !reading.extras.is_empty() {
             let (count, titles) = (reading.extras.len(), titles(table, &reading.extras));
             let word = if count == 1 { "call was" } else { "calls were" };
