@@ -29,6 +29,14 @@ enum Source {
     Broken(Box<Broken>),
 }
 
+impl Input {
+    /// Whether the user named it, and it is a file.
+    #[must_use]
+    pub fn is_named_file(&self) -> bool {
+        matches!(&self.0, Source::Named(path) if path.is_file())
+    }
+}
+
 /// An argument that is not a file, or a directory that could not be walked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Broken {

@@ -4,6 +4,8 @@ use toolmark_base::SortedSet;
 use toolmark_config::{Problem, Source, did_you_mean};
 use toolmark_grade::vacuity::{self, FindingKind};
 use toolmark_grade::{Case, Grading, Plan, Selection};
+use toolmark_hosts::toolset::{CLASS_PREFIX, ToolClass};
+use toolmark_match::looks_alike;
 use toolmark_outcome::{Environment, SpecPlace, Verdict};
 use toolmark_redact::Redactor;
 use toolmark_report::lint::{Level, LintNote, LintProblem};
@@ -88,8 +90,15 @@ pub fn unseen_tools(plan: &Plan, runs: &[Trajectory]) -> Vec<LintRemark> {
                 {
                     continue;
                 }
-                let words = format!("no trace calls the tool {}", mention.word);
-                let near = did_you_mean(&mention.word, tools.iter().map(String::as_str));
+                let near = meant(&mention.word, &tools);
+                // What must not happen is rightly absent, unless it has another name here.
+                if mention.is_prohibited && near.is_none() {
+                    continue;
+                }
+                let words = match mention.is_prohibited {
+                    true => format!("{} never matched in these traces", mention.word),
+                    false => format!("no trace calls the tool {}", mention.word),
+                };
                 let help = near.map(|near| format!("did you mean {near}?"));
                 let level = Level::Warning;
                 let (place, code) = (planned.place.clone(), "unseen-tool");
@@ -98,6 +107,19 @@ pub fn unseen_tools(plan: &Plan, runs: &[Trajectory]) -> Vec<LintRemark> {
         }
     }
     remarks
+}
+
+/// Returns the called tool that may be meant by a name that no trace has: one that looks like it,
+/// is spelled almost like it, or is the same tool of another host.
+fn meant(word: &str, tools: &SortedSet<String>) -> Option<String> {
+    let names = || tools.iter().map(String::as_str);
+    let alike = names().find(|name| looks_alike(word, name));
+    if let Some(near) = alike.or_else(|| did_you_mean(word, names())) {
+        return Some(near.to_owned());
+    }
+    let class = ToolClass::from_word(word).or_else(|| ToolClass::of_name(word))?;
+    let of_class = names().find(|name| class.has(name))?;
+    Some(format!("{of_class}, or {CLASS_PREFIX}{class} for every such tool"))
 }
 
 /// Converts a problem for the JSON output.

@@ -152,8 +152,11 @@ impl GradeOptions {
             plans.push((path, plan));
         }
         self.selection.select(&mut plans, |(_, plan)| plan)?;
-        let forced = self.forced(&plans)?;
         let inputs = self.inputs(&plans)?;
+        let forced = match self.forced(&plans)? {
+            None if has_lone_case(&plans) && self.has_lone_run(&inputs, events)? => Some((0, 0)),
+            forced => forced,
+        };
         let judge = self.graders.open_judge(&plans, events)?;
         let environment = self.environment(judge.as_ref())?;
         let selection = Selection { timelines: self.timelines, traces: self.keeps_traces };
@@ -334,6 +337,25 @@ impl GradeOptions {
         }
     }
 
+    /// Whether the input is one file with one trajectory.
+    fn has_lone_run(&self, inputs: &[Input], events: &mut dyn Events) -> io::Result<bool> {
+        let [input] = inputs else { return Ok(false) };
+        if !input.is_named_file() {
+            return Ok(false);
+        }
+        let options = Options { force: self.format, ..Options::default() };
+        let reader = Reader::new(options, Pool::new(self.jobs), Verbosity::Quiet);
+        let work = |runs: &mut Runs<'_>, emit: &mut Emit<'_, ()>| {
+            let _ = runs.bare().take(2).try_for_each(|_| emit(()));
+        };
+        let mut count = 0;
+        reader.stream(inputs, events, work, |found| {
+            count += found.into_iter().count();
+            Ok(if count > 1 { Next::Enough } else { Next::More })
+        })?;
+        Ok(count == 1)
+    }
+
     fn inputs(&self, plans: &[(PathBuf, Plan)]) -> Result<Vec<Input>, Failure> {
         if let Some(inputs) = self.traces.inputs()? {
             return Ok(inputs);
@@ -436,6 +458,17 @@ impl GradeOptions {
     }
 }
 
+/// Whether there is one case, which says nothing about the trace that belongs to it.
+fn has_lone_case(plans: &[(PathBuf, Plan)]) -> bool {
+    let [(_, plan)] = plans else { return false };
+    let case = (plan.len() == 1 && plan.every.is_none()).then(|| plan.case(0)).flatten();
+    case.is_some_and(|case| {
+        let matches = &case.matches;
+        let has_no_other_name = matches.ids.iter().all(|id| *id == case.id);
+        has_no_other_name && matches.prompts.is_empty() && matches.traces.is_empty()
+    })
+}
+
 /// Notes about traces that match no case.
 fn notes(plans: &[(PathBuf, Plan)], unpaired: &[UnmatchedRun]) -> Vec<Untrusted> {
     const MAX_NAMED: usize = 5;
@@ -453,14 +486,15 @@ fn notes(plans: &[(PathBuf, Plan)], unpaired: &[UnmatchedRun]) -> Vec<Untrusted>
         }
         let traces = human::things(none.len() as u64, "trajectory");
         let how = "by id, name, file name or prompt";
-        notes.push(format!("{traces} matched no case {how}: {words}").into());
+        let hint = "--for CASE grades them as trials of a case";
+        notes.push(format!("{traces} matched no case {how}: {words}; {hint}").into());
     }
     for UnmatchedRun { name, spec, why } in unpaired {
         if let (Unpaired::Ambiguous(cases), Some((_, plan))) = (why, plans.get(*spec)) {
             let ids: Vec<&str> = cases.iter().map(|index| plan.id(*index)).collect();
             let ids = ids.join(", ");
             let words = "matches several cases by prompt";
-            notes.push(format!("{name} {words} ({ids}); --stimulus chooses one").into());
+            notes.push(format!("{name} {words} ({ids}); --for chooses one").into());
         }
     }
     notes

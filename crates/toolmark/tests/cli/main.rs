@@ -46,6 +46,7 @@ mod stats;
 mod trend;
 mod truth;
 mod unreadable;
+mod wishes;
 mod words;
 
 use assert_cmd::Command;
