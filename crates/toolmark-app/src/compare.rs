@@ -36,6 +36,29 @@ pub fn read(named: &Path, redactor: Redactor) -> Result<Run, Failure> {
     Ok(run)
 }
 
+/// Compares the targets of one run.
+///
+/// # Errors
+///
+/// If the user wants something else than the targets side by side, or there are not several.
+pub fn targets(
+    named: &Path,
+    is_by_target: bool,
+    asks_gates: bool,
+    redactor: Redactor,
+) -> Result<Comparison, Failure> {
+    if !is_by_target {
+        let hint = "`toolmark compare RUN --by target` compares the targets of one run";
+        return Err(Failure::usage("the second run is missing").hint(hint));
+    }
+    if asks_gates {
+        let message = "--fail-on needs two runs: of one run the targets are only shown";
+        return Err(Failure::usage(message));
+    }
+    let message = || format!("{} has not several targets", named.display());
+    Comparison::of_targets(&read(named, redactor)?).ok_or_else(|| Failure::usage(message()))
+}
+
 /// Reads a graded run as the baseline of another one.
 pub fn read_baseline(named: &Path, redactor: Redactor) -> Result<Run, Failure> {
     let run = read(named, redactor)?;

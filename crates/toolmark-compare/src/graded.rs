@@ -69,7 +69,7 @@ pub struct CaseSide {
 }
 
 impl CaseSide {
-    fn new(trials: &[&Trial], given: Option<Verdict>) -> Self {
+    pub(crate) fn new(trials: &[&Trial], given: Option<Verdict>) -> Self {
         let sum = trials.iter().fold(Verdict::Pass, |sum, trial| sum.and(trial.verdict));
         let verdict = given.unwrap_or(sum);
         let decisive = trials.iter().find(|trial| trial.verdict.word() == verdict.word());
@@ -87,7 +87,7 @@ impl CaseSide {
         }
     }
 
-    fn numbers(&self) -> Numbers {
+    pub(crate) fn numbers(&self) -> Numbers {
         Numbers { verdict: self.verdict, score: self.score, measures: self.measures }
     }
 }

@@ -31,6 +31,7 @@ mod graded;
 mod group;
 mod reading;
 mod run;
+mod targets;
 
 pub use baseline::{Baseline, NotACheckReport, ReportChanges};
 pub use checked::{CheckedChange, FindingRef, GateChange, SessionRef};
@@ -39,6 +40,7 @@ pub use graded::{CaseChange, CaseRef, CaseSide, Change, GradedChange};
 pub use group::{Group, McNemar, MeasureChange, MeasureChanges, ScoreChange};
 pub use reading::ReadError;
 pub use run::{Measures, Run};
+pub use targets::{TargetCell, TargetRow, TargetSums, TargetTable};
 
 use serde::Serialize;
 use toolmark_outcome::{Printable, Verdict, printable};
@@ -83,6 +85,9 @@ pub struct Comparison {
     /// Changes of the findings, if both runs were checked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub checked: Option<CheckedChange>,
+    /// The targets of one run, if it is not compared with another one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub targets: Option<TargetTable>,
     /// Notes for the reader.
     pub notes: Vec<Printable>,
 }
@@ -124,7 +129,22 @@ impl Comparison {
             gates: Vec::new(),
             graded,
             checked,
+            targets: None,
             notes,
+        })
+    }
+
+    /// Compares the targets of one run; `None` if it has not several.
+    #[must_use]
+    pub fn of_targets(run: &Run) -> Option<Self> {
+        Some(Self {
+            before: run.name.clone(),
+            after: run.name.clone(),
+            gates: Vec::new(),
+            graded: None,
+            checked: None,
+            targets: Some(run.targets()?),
+            notes: run.notes.clone(),
         })
     }
 

@@ -107,6 +107,8 @@ struct CaseShape {
     target: Option<String>,
     #[serde(default)]
     verdict: Option<VerdictWord>,
+    #[serde(default)]
+    planned: Option<u64>,
 }
 
 /// A grading report as a single object.
@@ -347,9 +349,12 @@ fn check_version(version: Option<&str>, line: Option<usize>) -> Result<(), ReadE
 
 impl Graded {
     fn take_verdicts(&mut self, cases: Vec<CaseShape>, redactor: Redactor) {
-        for CaseShape { case, target, verdict } in cases {
+        for CaseShape { case, target, verdict, planned } in cases {
+            let key = (redactor.apply(case), target.map(|target| redactor.apply(target)));
+            if let Some(planned) = planned {
+                self.planned.insert(key.clone(), planned);
+            }
             if let Some(verdict) = verdict {
-                let key = (redactor.apply(case), target.map(|target| redactor.apply(target)));
                 self.verdicts.insert(key, verdict.into());
             }
         }

@@ -48,7 +48,15 @@ impl Run {
         });
         let cases = result.cases.iter();
         let verdicts = cases.map(|case| ((case.case.clone(), case.target.clone()), case.verdict));
-        let graded = Graded { trials: trials.collect(), verdicts: verdicts.collect() };
+        let planned = result
+            .cases
+            .iter()
+            .filter_map(|case| Some(((case.case.clone(), case.target.clone()), case.planned?)));
+        let graded = Graded {
+            trials: trials.collect(),
+            verdicts: verdicts.collect(),
+            planned: planned.collect(),
+        };
         Self { name, graded: Some(graded), checked: None, may_be_cut_off: false, notes: Vec::new() }
     }
 
@@ -64,6 +72,7 @@ impl Run {
             (Some(graded), Some(more)) => {
                 graded.trials.extend(more.trials);
                 graded.verdicts.extend(more.verdicts);
+                graded.planned.extend(more.planned);
             }
             (graded @ None, more) => *graded = more,
             (Some(_), None) => {}
@@ -87,6 +96,8 @@ pub(crate) struct Graded {
     pub(crate) trials: Vec<Trial>,
     /// Combined verdicts of cases, if the report contains them.
     pub(crate) verdicts: BTreeMap<CaseKey, Verdict>,
+    /// Number of planned trials of cases, if the remaining ones were not needed.
+    pub(crate) planned: BTreeMap<CaseKey, u64>,
 }
 
 /// A case and its target.

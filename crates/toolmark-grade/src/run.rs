@@ -200,7 +200,13 @@ impl<'p> Grading<'p> {
             };
             aggregates.insert(aggregate.name().to_owned(), value);
         }
-        let summary = sum_up(&standings, &cases, self.plan.gate.threshold, aggregates);
+        let mut summary = sum_up(&standings, &cases, self.plan.gate.threshold, aggregates);
+        if cases.iter().any(|case| case.target.is_some()) {
+            // A case on several targets is one case.
+            let names: toolmark_base::SortedSet<&str> =
+                cases.iter().map(|case| case.case.raw()).collect();
+            summary.cases = names.len() as u64;
+        }
         RunResult { cases, outcomes, ..self.result(summary, notes) }
     }
 

@@ -59,6 +59,7 @@ mod sarif;
 mod shown;
 mod stream;
 mod table;
+mod targets;
 pub mod terminal;
 #[cfg(test)]
 mod testing;

@@ -5,7 +5,7 @@ use super::{Suite, Test, Trouble, legal, one_line};
 use crate::model::{CaseResult, RunResult};
 use crate::shown::{self, NamedOutcome};
 use crate::terminal::text::sanitize;
-use crate::{Options, text};
+use crate::{Options, targets, text};
 use toolmark_outcome::{Printable, Verdict, printable};
 
 /// Width of a failure text, in columns.
@@ -34,6 +34,7 @@ fn properties(run: &RunResult) -> Vec<(Printable, Printable)> {
     for (name, value) in numbers {
         properties.extend(value.map(|value| (name.into(), shown::score(value))));
     }
+    properties.extend(targets::took(run).into_iter().map(|(name, sum, _)| (name.into(), sum)));
     properties.extend(summary.aggregates.entries());
     properties.extend(run.notes.iter().map(|note| ("note".into(), note.clone())));
     properties

@@ -1,6 +1,6 @@
 //! A comparison for the summary of a CI job.
 
-use super::graded::{MAX_BYTES, emblem, words};
+use super::graded::{MAX_BYTES, emblem, side_by_side, words};
 use crate::compared::{self, ARROW, signed};
 use crate::shown;
 use crate::terminal::text::cut;
@@ -19,6 +19,13 @@ pub(super) fn write(
     out: &mut dyn Write,
 ) -> Result<(), ReportError> {
     let mut page = String::new();
+    if let Some(table) = &comparison.targets {
+        let _ = writeln!(page, "## {}\n", words(&comparison.before));
+        side_by_side(&mut page, table);
+        out.write_all(page.trim_end().as_bytes())?;
+        out.write_all(b"\n")?;
+        return Ok(());
+    }
     let verdict = comparison.verdict();
     let mark = match comparison.gates.is_empty() {
         true => String::new(),

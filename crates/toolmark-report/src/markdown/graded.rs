@@ -7,10 +7,11 @@
 use crate::model::{CallRef, CaseSummary, Explanation, GraderResult, RunResult};
 use crate::shown::{self, NamedOutcome};
 use crate::terminal::text::{cut, sanitize, squeezed};
-use crate::{Options, ReportError, alignment};
+use crate::{Options, ReportError, alignment, targets};
 use alignment::Drawn;
 use std::fmt::Write as _;
 use std::io::Write;
+use toolmark_compare::TargetTable;
 use toolmark_outcome::{Printable, Verdict, printable};
 
 /// Maximum size of a report in bytes, with room for the final note.
@@ -34,6 +35,9 @@ pub(super) fn write(
     let outcomes = NamedOutcome::all(run);
     cases(&mut page, &outcomes);
     trials(&mut page, &run.summary.trials);
+    if let Some(table) = targets::of(run) {
+        side_by_side(&mut page, &table);
+    }
     let troubled = outcomes.iter().filter(|shown| {
         shown.result.verdict != Verdict::Pass
             && !shown.is_not_run()
@@ -70,6 +74,8 @@ fn head(page: &mut String, run: &RunResult, options: &Options) {
     let _ = writeln!(page, "## {} {}\n", emblem(run.summary.verdict), words(name));
     let mut totals = vec![format!("**{}**", shown::counts(&run.summary))];
     totals.extend(shown::overall(&run.summary).map(String::from));
+    totals.push(targets::scope(run).into());
+    totals.extend(targets::took_line(run).map(String::from));
     totals.push(format!("{} ({})", code(&run.spec), words(run.dialect)));
     totals.extend(options.elapsed.map(shown::seconds).map(String::from));
     totals.extend(options.generated_at.map(|time| time.to_string()));
@@ -116,6 +122,33 @@ fn cases(page: &mut String, outcomes: &[NamedOutcome<'_>]) {
         let more = shown::things(left_out, "more outcome");
         let _ = writeln!(page, "_{more}: this table would be too large._\n");
     }
+}
+
+/// Writes the targets side by side.
+pub(super) fn side_by_side(page: &mut String, table: &TargetTable) {
+    page.push_str("| case |");
+    for sums in &table.targets {
+        let _ = write!(page, " {} |", words(&cut(&sums.target, REASON)));
+    }
+    let _ = writeln!(page, "\n|---|{}", "---|".repeat(table.targets.len()));
+    let start = page.len();
+    let mut left_out = 0;
+    for (name, cells) in targets::rows(table) {
+        if page.len() - start > MAX_TABLE / 4 {
+            left_out += 1;
+            continue;
+        }
+        let cells: Vec<String> = cells.iter().map(|cell| words(cell)).collect();
+        let _ = writeln!(page, "| {} | {} |", words(&cut(&name, REASON)), cells.join(" | "));
+    }
+    page.push('\n');
+    if left_out > 0 {
+        let _ = writeln!(page, "_{} left out._\n", shown::things(left_out, "more row"));
+    }
+    for (name, lines) in targets::differences(table) {
+        let _ = writeln!(page, "- {}: {}", words(&name), words(&Printable::join(&lines, "; ")));
+    }
+    page.push('\n');
 }
 
 fn trials(page: &mut String, cases: &[CaseSummary]) {

@@ -31,6 +31,15 @@ pub(super) fn write(
 impl Page<'_> {
     fn compared(&mut self, comparison: &Comparison) {
         let quiet = self.is(Verbosity::Quiet);
+        if let Some(table) = &comparison.targets {
+            self.line(Line::of(style::STRONG, &comparison.before));
+            self.gap();
+            self.targets(table);
+            for note in &comparison.notes {
+                self.words(0, (style::WARN, "note: "), style::PLAIN, note);
+            }
+            return;
+        }
         if !quiet {
             let names = Line::of(style::STRONG, &comparison.before);
             let names = names.with(style::DIM, printable!(" {} ", ARROW));

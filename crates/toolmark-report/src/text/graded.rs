@@ -5,9 +5,10 @@ use crate::model::{CaseResult, CaseSummary, GraderResult, Part, RunResult};
 use crate::shown::{self, NamedOutcome};
 use crate::terminal::text::Layout;
 use crate::terminal::{Line, style};
-use crate::{Options, Outcomes, ReportError, Verbosity, alignment};
+use crate::{Options, Outcomes, ReportError, Verbosity, alignment, targets};
 use anstyle::Style;
 use std::io::Write;
+use toolmark_compare::TargetTable;
 use toolmark_outcome::{Printable, Verdict, printable, reaches};
 
 /// Maximum number of listed passes; more are only counted.
@@ -38,6 +39,9 @@ pub(super) fn write(
     page.not_run(not_run.map(|shown| &shown.title));
     page.passes(with("pass").collect());
     page.trials(&run.summary.trials);
+    if let Some(table) = targets::of(run).filter(|_| !page.is(Verbosity::Quiet)) {
+        page.targets(&table);
+    }
     page.notes(run);
     page.totals(run);
     out.write_all(page.out.as_bytes())?;
@@ -138,7 +142,7 @@ impl Page<'_> {
             None => Line::of(style::STRONG, &run.spec),
         };
         line.push(style::DIM, printable!(" \u{b7} {}", run.dialect));
-        line.push(style::DIM, printable!(" \u{b7} {}", shown::things(run.summary.cases, "case")));
+        line.push(style::DIM, printable!(" \u{b7} {}", targets::scope(run)));
         if run.summary.outcomes != run.summary.cases {
             let outcomes = shown::things(run.summary.outcomes, "outcome");
             line.push(style::DIM, printable!(", {}", outcomes));
@@ -420,7 +424,46 @@ impl Page<'_> {
         }
     }
 
+    /// Writes the targets side by side.
+    pub(super) fn targets(&mut self, table: &TargetTable) {
+        let rows = targets::rows(table);
+        let widest = |cells: &mut dyn Iterator<Item = usize>| cells.max().unwrap_or(0);
+        let first = widest(&mut rows.iter().map(|(name, _)| name.width()));
+        let first = first.clamp(8, (self.width / 3).max(8)) + 2;
+        let mut columns = vec![first];
+        for (at, sums) in table.targets.iter().enumerate() {
+            let cells = widest(&mut rows.iter().map(|(_, cells)| cells[at].width()));
+            columns.push(columns[at] + cells.max(sums.target.width().min(24)) + 2);
+        }
+        let mut head = Line::of(style::DIM, "target");
+        for (column, sums) in columns.iter().zip(&table.targets) {
+            head.pad(*column);
+            head.push(style::STRONG, sums.target.cut(24));
+        }
+        self.line(head);
+        for (name, cells) in rows {
+            let mut line = Line::of(style::PLAIN, name.cut(first - 2));
+            for (column, cell) in columns.iter().zip(cells) {
+                line.pad(*column);
+                line.push(style::PLAIN, cell);
+            }
+            self.line(line);
+        }
+        for (name, lines) in targets::differences(table) {
+            self.words(
+                0,
+                (style::STRONG, printable!("{}  ", name)),
+                style::PLAIN,
+                &Printable::join(&lines, "; "),
+            );
+        }
+        self.gap();
+    }
+
     fn totals(&mut self, run: &RunResult) {
+        if let Some(took) = targets::took_line(run).filter(|_| !self.is(Verbosity::Quiet)) {
+            self.words(0, (style::DIM, ""), style::DIM, &took);
+        }
         let summary = &run.summary;
         let mut line = Line::new();
         let part = |line: &mut Line, n: u64, word: &'static str, style: Style| {

@@ -16,15 +16,15 @@ Examples:
   toolmark grade spec.yaml new/ --report json=new.json
   toolmark compare old.json new.json                    what changed
   toolmark compare old.json new.json --by grader        by grader
-  toolmark compare old.json new.json --fail-on regression
-                                                        for CI
+  toolmark compare old.json new.json --fail-on never    only show it
+  toolmark compare .toolmark/runs/ID --by target        the targets of one run, side by side
   toolmark compare main.json branch.json --report html=diff.html
                                                         side by side
 
 A run may be a report of `grade` or `check` (json or jsonl), a directory of them, the
 directory of a run or its id, or - for stdin.";
 
-/// Compare two runs: verdicts, scores with intervals, findings, and resource usage
+/// Compare two runs, or the targets of one: verdicts, scores with intervals, findings, and resource usage
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 #[command(mut_arg("format", format_of::<Comparison>), mut_arg("reports", report_of::<Comparison>))]
@@ -34,13 +34,13 @@ pub(crate) struct Compare {
     before: PathBuf,
     /// The run that may be better or worse
     #[arg(value_name = "B")]
-    after: PathBuf,
+    after: Option<PathBuf>,
     #[command(flatten)]
     report: ReportArgs,
     /// Grouping of the numbers
     #[arg(long, value_enum, value_name = "WHAT", default_value = "case")]
     by: By,
-    /// Exit with 1 on this; may be given several times [default: never]
+    /// Exit with 1 on this; may be given several times [default: regression]
     #[arg(long, value_enum, value_name = "WHAT", value_delimiter = ',')]
     fail_on: Vec<On>,
 }
@@ -69,12 +69,13 @@ impl Compare {
     pub(crate) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
         let started = Instant::now();
         let stdin = Path::new("-");
-        if self.before == stdin && self.after == stdin {
+        let Some(after) = &self.after else { return self.targets(started, printer) };
+        if self.before == stdin && after == stdin {
             return Err(Failure::usage("only one of the runs can be standard input").into());
         }
         let (before, after) = (
             compare::read(&self.before, printer.redactor)?,
-            compare::read(&self.after, printer.redactor)?,
+            compare::read(after, printer.redactor)?,
         );
         let by = match self.by {
             By::Case => Grouping::Case,
@@ -92,8 +93,21 @@ impl Compare {
         Ok(Exit::of(comparison.verdict(), false))
     }
 
+    /// Compares the targets of one run.
+    fn targets(&self, started: Instant, printer: &mut Printer) -> Result<Exit, Stop> {
+        let asks_gates = self.fail_on.iter().any(|on| *on != On::Never);
+        let is_by_target = self.by == By::Target;
+        let redactor = printer.redactor;
+        let comparison = compare::targets(&self.before, is_by_target, asks_gates, redactor)?;
+        self.report.write(&comparison, started, printer)?;
+        Ok(Exit::Ok)
+    }
+
     fn gates(&self) -> Vec<FailOn> {
         let mut gates = Vec::new();
+        if self.fail_on.is_empty() {
+            gates.push(FailOn::Regression);
+        }
         for on in &self.fail_on {
             match on {
                 On::Never => {}

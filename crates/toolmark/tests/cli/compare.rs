@@ -65,6 +65,26 @@ fn by_target_and_by_grader() {
 }
 
 #[test]
+fn the_targets_of_one_run_side_by_side() {
+    assert_snapshot!(session(
+        &fixtures(),
+        &[
+            &["compare", "run-a.jsonl", "--by", "target"],
+            &["compare", "run-a.jsonl", "--by", "target", "--format", "markdown"],
+            &["compare", "run-a.jsonl"],
+            &["compare", "before.json", "--by", "target"],
+        ],
+    ));
+    let found = json_of(&fixtures(), &["run-a.jsonl", "--by", "target"]);
+    let table = &found["targets"];
+    let names = table["targets"].as_array().unwrap();
+    let cells = table["cases"][0]["cells"].as_array().unwrap();
+    assert_eq!((names.len(), cells.len()), (2, 2));
+    assert_eq!(table["pairs"].as_array().unwrap().len(), 1);
+    assert_eq!(found["verdict"], Value::Null);
+}
+
+#[test]
 fn lines_and_directories_are_reports_too() {
     let fixtures = fixtures();
     let of = |after: &str| {
@@ -112,7 +132,7 @@ fn exit_codes_tell_worse_from_unknown() {
         ("pass.json", "other.json", 3, 3),
         ("none.json", "none.json", 3, 3),
     ] {
-        assert_eq!(code(dir.path(), &[a, b]), 0, "{a} {b}");
+        assert_eq!(code(dir.path(), &[a, b]), regression, "{a} {b}");
         assert_eq!(code(dir.path(), &[a, b, "--fail-on", "never"]), 0, "{a} {b}");
         assert_eq!(code(dir.path(), &[a, b, "--fail-on", "regression"]), regression, "{a} {b}");
         assert_eq!(code(dir.path(), &[a, b, "--fail-on", "significant"]), significant, "{a} {b}");

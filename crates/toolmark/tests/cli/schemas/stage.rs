@@ -81,6 +81,7 @@ pub(super) const OUTPUTS: &[(&str, &[&[&str]])] = &[
             &["compare", "one-case.json", "grade.json"],
             &["compare", "grade.json", "one-case.json"],
             &["compare", "run.json", "run.json"],
+            &["compare", "fixtures/compare/run-a.jsonl", "--by", "target"],
             &["compare", "claude.json", "flaky-test.json"],
             &["compare", "flaky-test.json", "all.json"],
         ],
