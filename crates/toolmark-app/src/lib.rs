@@ -28,6 +28,7 @@ pub mod sessions;
 pub mod show;
 mod spool;
 pub mod stats;
+pub mod watch;
 pub mod when;
 
 pub use diagnostics::FileDiagnostics;

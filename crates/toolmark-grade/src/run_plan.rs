@@ -5,7 +5,7 @@
 
 use std::path::PathBuf;
 use std::time::Duration;
-use toolmark_outcome::{PassRule, SpecPlace};
+use toolmark_outcome::{Cause, PassRule, SpecPlace};
 
 /// Run settings of a spec.
 #[derive(Debug, Clone, Default)]
@@ -40,6 +40,8 @@ pub struct RunSettings {
     pub budget: Budget,
     /// Number of retries of a trial that could not run.
     pub retries: Option<u32>,
+    /// Causes for which a trial is retried; those that pass by themselves if unspecified.
+    pub retry_on: Option<Vec<Cause>>,
     /// Maximum number of concurrent trials.
     pub jobs: Option<u32>,
     /// Isolation of a trial.
@@ -85,6 +87,7 @@ impl RunSettings {
             limits: own.limits.over(others.limits),
             budget: own.budget.over(others.budget),
             retries: own.retries.or(others.retries),
+            retry_on: own.retry_on.or_else(|| others.retry_on.clone()),
             jobs: own.jobs.or(others.jobs),
             isolate: own.isolate.or(others.isolate),
             workspace: own.workspace.or_else(|| others.workspace.clone()),

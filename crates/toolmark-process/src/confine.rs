@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 /// Newest Landlock version that is used; older kernels enforce the rights that they support.
 const RULES: ABI = ABI::V3;
 
-/// Restricts writing to these directories (and to `/dev` and the directory of the
+/// Restricts writing to these directories (and to devices and the directory of the
 /// report) for this process and all processes that it starts. Reading is not
 /// restricted. Without directories, nothing changes.
 pub(crate) fn to_directories(directories: &[PathBuf], report: &Path) -> io::Result<()> {
@@ -32,10 +32,13 @@ pub fn can_confine() -> bool {
 fn restrict(directories: &[PathBuf], report: &Path) -> Result<bool, landlock::RulesetError> {
     let writes = AccessFs::from_write(RULES);
     let mut ruleset = Ruleset::default().handle_access(writes)?.create()?;
-    let devices = [PathBuf::from("/dev")];
+    // Devices may be written to, but no file may be made beside them: /dev/shm is shared.
+    let devices = AccessFs::WriteFile | AccessFs::Truncate;
+    if let Ok(opened) = PathFd::new("/dev") {
+        ruleset = ruleset.add_rule(PathBeneath::new(opened, devices))?;
+    }
     let report = report.parent().map(Path::to_path_buf);
-    let all = directories.iter().chain(&devices).chain(&report);
-    for path in all {
+    for path in directories.iter().chain(&report) {
         // A directory that does not exist cannot be written to either.
         let Ok(opened) = PathFd::new(path) else { continue };
         ruleset = ruleset.add_rule(PathBeneath::new(opened, writes))?;

@@ -20,6 +20,7 @@ mod events;
 mod key;
 mod mask;
 mod matrix;
+mod outside;
 pub mod placeholders;
 mod preflight;
 mod recordings;

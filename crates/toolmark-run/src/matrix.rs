@@ -12,7 +12,7 @@ use toolmark_grade::run_plan::{
 };
 use toolmark_grade::{Case, Plan};
 use toolmark_hosts::{HOSTS, Host};
-use toolmark_outcome::PassRule;
+use toolmark_outcome::{Cause, PassRule};
 
 /// Default time limit of a trial.
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(600);
@@ -72,6 +72,8 @@ pub struct Cell {
     pub limits: Limits,
     /// Number of retries of a trial that could not run.
     pub retries: u32,
+    /// Causes for which a trial is retried, if specified.
+    pub retry_on: Option<Vec<Cause>>,
     /// Isolation of a trial.
     pub isolate: Isolation,
     /// Files of the workspace.
@@ -330,6 +332,7 @@ fn cell(
         timeout: settings.timeout.or(of_target).unwrap_or(TIMEOUT),
         limits: settings.limits,
         retries: settings.retries.unwrap_or(RETRIES),
+        retry_on: settings.retry_on.clone(),
         isolate: settings.isolate.unwrap_or(Isolation::Copy),
         keep: overrides.keep.or(workspace.keep).or(settings.keep).unwrap_or(Keep::Failure),
         workspace,

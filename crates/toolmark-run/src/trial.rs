@@ -7,6 +7,7 @@ use crate::error::NoRun;
 use crate::events::Event;
 use crate::key::RunKey;
 use crate::matrix::{Cell, RunTarget};
+use crate::outside;
 use crate::store::{AttemptRecord, Store, TrialRecord, VERSION};
 use crate::trace;
 use crate::usage::Used;
@@ -111,6 +112,10 @@ impl Trial<'_> {
                 watch.throttled();
             }
             let is_last = attempts.len() as u32 > self.cell.retries;
+            let retry = match &self.cell.retry_on {
+                Some(causes) => causes.contains(cause),
+                None => *retry,
+            };
             if !retry || is_last || shared.stop.pressed() > 0 {
                 break finished;
             }
@@ -253,6 +258,9 @@ impl Trial<'_> {
         if let Some(left) = &left {
             if left.process.left > 0 {
                 notes.push(format!("{} processes could not be killed", left.process.left));
+            }
+            if self.cell.isolate == Isolation::Copy {
+                notes.extend(outside::note(run.as_ref(), &left.places, started));
             }
             notes.extend(self.tear_down(left, &result, attempt, shared));
             if self.cell.isolate == Isolation::None {

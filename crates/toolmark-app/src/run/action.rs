@@ -17,6 +17,9 @@ use toolmark_run::{
     work_root,
 };
 
+/// The spec of a run that names none.
+pub const USUAL_SPEC: &str = "toolmark.yaml";
+
 /// Options of a run.
 pub struct RunOptions {
     /// The spec; that of the earlier run without one.
@@ -35,6 +38,8 @@ pub struct RunOptions {
     pub resume: Option<PathBuf>,
     /// Trials of an earlier run to run again.
     pub rerun: Option<Rerun>,
+    /// Whether trials of earlier runs with the same configuration are used.
+    pub reuse: bool,
     /// Whether the trials are graded.
     pub grades: bool,
     /// Directory for workspaces.
@@ -160,11 +165,20 @@ impl RunOptions {
             let message = format!("{} is in use by another toolmark run", store.root().display());
             return Err(Failure::usage(message).into());
         };
+        let mut notes = matrix.skipped.clone();
+        if self.reuse {
+            let reused = resume::reuse(&store, &matrix, &ready, Path::new(RUNS))?;
+            if reused > 0 {
+                let trials = crate::human::things(reused as u64, "trial");
+                notes.push(format!("{trials} of earlier runs with the same configuration"));
+            }
+        }
         let done =
             resume::done(&store, &matrix, &ready, &grading, &spec.key, self.rerun, self.grades)
                 .map_err(Stop::from)?;
         let before: Vec<Used> = done.iter().map(|(_, _, record, _)| record.used.clone()).collect();
-        assemble::begin(&store, &spec, &matrix, &ready).map_err(failed)?;
+        assemble::clear_work(&store, &work.0);
+        assemble::begin(&store, &spec, &matrix, &ready, &work.0).map_err(failed)?;
         let view = view(&matrix, done.len());
         let stop = interrupt::watch();
         let batches = Batches::new(&matrix);
@@ -193,7 +207,6 @@ impl RunOptions {
             self.graders.judge.finish(judge, events)?;
         }
         let wants = assemble::Wanted { traces: self.keeps_traces, timelines: self.timelines };
-        let mut notes = matrix.skipped.clone();
         if spec.is_changed() {
             notes.push(format!("{} was changed while it ran", path.display()));
         }
@@ -241,7 +254,14 @@ impl RunOptions {
             return Ok(spec.clone());
         }
         let info = earlier.and_then(|store| store.info().ok());
-        let info = info.ok_or_else(|| Failure::usage("name a spec"))?;
+        let Some(info) = info else {
+            let usual = Path::new(USUAL_SPEC);
+            if usual.is_file() {
+                return Ok(usual.to_owned());
+            }
+            let message = format!("no spec is named, and there is no {USUAL_SPEC} here");
+            return Err(Failure::usage(message).hint("`toolmark init --run` writes one"));
+        };
         if info.spec.is_file() { Ok(info.spec) } else { Ok(info.spec_absolute) }
     }
 

@@ -4,6 +4,7 @@ use super::OpenSpec;
 use serde_json::{Value, json};
 use std::fs;
 use std::io;
+use std::path::Path;
 use toolmark_grade::Grading;
 use toolmark_grade::run_plan::Runner;
 use toolmark_outcome::{Printable, RunResult, Untrusted};
@@ -19,7 +20,13 @@ pub struct Wanted {
 }
 
 /// Writes the description of a run before it starts.
-pub fn begin(store: &Store, spec: &OpenSpec, matrix: &Matrix, ready: &Ready) -> io::Result<()> {
+pub fn begin(
+    store: &Store,
+    spec: &OpenSpec,
+    matrix: &Matrix,
+    ready: &Ready,
+    work: &Path,
+) -> io::Result<()> {
     let spec_copy = store.keep_spec(&spec.files)?;
     let started = match store.info() {
         Ok(info) => info.started,
@@ -41,6 +48,7 @@ pub fn begin(store: &Store, spec: &OpenSpec, matrix: &Matrix, ready: &Ready) -> 
         spec_copy,
         name: matrix.plan.name.clone(),
         targets: matrix.targets.iter().enumerate().map(target).collect(),
+        work: Some(work.to_owned()),
     })?;
     let line = |(at, trial): (usize, u32)| {
         let cell = matrix.cells.get(at)?;
@@ -50,6 +58,23 @@ pub fn begin(store: &Store, spec: &OpenSpec, matrix: &Matrix, ready: &Ready) -> 
     };
     let lines: Vec<Value> = matrix.trials().into_iter().filter_map(line).collect();
     store.write_plan(&lines)
+}
+
+/// Removes the workspaces that a killed process left, except for those that results keep. The run
+/// must be locked, so that no process uses them.
+pub fn clear_work(store: &Store, work: &Path) {
+    let Some(earlier) = store.info().ok().and_then(|info| info.work) else { return };
+    if earlier == work {
+        return;
+    }
+    let kept: Vec<_> = store.records().into_iter().filter_map(|record| record.workspace).collect();
+    for entry in fs::read_dir(&earlier).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if !kept.iter().any(|workspace| workspace.starts_with(&path)) {
+            let _ = fs::remove_dir_all(path);
+        }
+    }
+    let _ = fs::remove_dir(&earlier);
 }
 
 /// Name of the runner type of a target.
@@ -94,6 +119,10 @@ pub fn decorate(
     wanted: &Wanted,
     grading: &Grading<'_>,
 ) {
+    // What the trial took, from its start to the end of its agent, and not only what its trace has.
+    if let Some(source) = &mut result.trajectory {
+        source.duration_ms = Some(record.duration_ms as f64);
+    }
     if wanted.traces
         && let Ok(text) = fs::read(record.directory.join("trajectory.json"))
         && let Ok(trace) = serde_json::from_slice::<Value>(&text)

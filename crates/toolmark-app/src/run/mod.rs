@@ -4,6 +4,8 @@ pub mod action;
 pub mod assemble;
 pub mod dry_run;
 pub mod interrupt;
+pub mod list;
+pub mod options;
 pub mod recorded;
 pub mod resume;
 pub mod stored;

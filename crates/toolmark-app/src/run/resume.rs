@@ -1,6 +1,7 @@
 //! Selects the trials of an earlier run that are reused, and those that are run again.
 
 use crate::Failure;
+use std::path::Path;
 use toolmark_grade::Grading;
 use toolmark_outcome::{CaseResult, Verdict};
 use toolmark_run::{Matrix, Ready, Store, TrialRecord};
@@ -18,6 +19,33 @@ pub enum Rerun {
 
 /// A completed trial: its cell and number, its record and its outcome.
 pub type Done = (usize, u32, TrialRecord, CaseResult);
+
+/// Copies the trials that earlier runs of the same directory completed with the same
+/// configuration, the newest first. Returns their number.
+pub fn reuse(store: &Store, matrix: &Matrix, ready: &Ready, runs: &Path) -> Result<usize, Failure> {
+    let mut reused = 0;
+    let keys: Vec<_> = (0..matrix.cells.len()).map(|at| ready.key(matrix, at)).collect();
+    for earlier in Store::list(runs).into_iter().rev() {
+        if earlier.root() == store.root() {
+            continue;
+        }
+        for record in earlier.records() {
+            let is_same = matrix.cells.iter().zip(&keys).any(|(cell, key)| {
+                let target = matrix.targets.get(cell.target);
+                cell.case == record.case
+                    && target.is_some_and(|target| target.name == record.target)
+                    && record.trial < cell.trials
+                    && key.as_ref() == Some(&record.key)
+            });
+            if is_same && matches!(record.ended.as_str(), "completed" | "limit") {
+                let adopted = store.adopt(&record);
+                let adopted = adopted.map_err(|error| Failure::write(store.root(), &error))?;
+                reused += usize::from(adopted);
+            }
+        }
+    }
+    Ok(reused)
+}
 
 /// Returns the completed trials of a run.
 ///

@@ -19,7 +19,7 @@ pub use lock::Locked;
 pub use names::file_name;
 pub use result::{AttemptRecord, TrialRecord};
 
-use crate::workspace::hex;
+use crate::workspace::{Snapshot, copy_tree, hex};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -58,6 +58,9 @@ pub struct RunInfo {
     pub name: Option<String>,
     /// Targets, with the versions of their agents.
     pub targets: Vec<TargetInfo>,
+    /// Directory for workspaces, to remove what a killed run left there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub work: Option<PathBuf>,
 }
 
 /// A target of a run.
@@ -192,6 +195,19 @@ impl Store {
     pub fn trial(&self, target: &str, case: &str, trial: u32) -> PathBuf {
         let number = trial.saturating_add(1).to_string();
         self.root.join("trials").join(file_name(target)).join(file_name(case)).join(number)
+    }
+
+    /// Copies a completed trial of another run. Returns false if this run has the trial already.
+    pub fn adopt(&self, record: &TrialRecord) -> io::Result<bool> {
+        let to = self.trial(&record.target, &record.case, record.trial);
+        if to.join("result.json").exists() {
+            return Ok(false);
+        }
+        copy_tree(&record.directory, &to, &mut Snapshot::default()).map_err(io::Error::other)?;
+        // The workspace stays with the other run.
+        let adopted = TrialRecord { directory: to, workspace: None, ..record.clone() };
+        adopted.write()?;
+        Ok(true)
     }
 
     /// Returns the number of the next attempt at a trial, from 1.

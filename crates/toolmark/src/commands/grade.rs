@@ -1,6 +1,7 @@
 //! `toolmark grade`: grades traces against a spec of any dialect.
 
 use crate::args::{GradedRun, InputArgs, ReportArgs, format_of, report_of};
+use crate::commands::watch::watch;
 use crate::exit::Exit;
 use crate::grading::options::{GraderArgs, SpecArgs};
 use crate::grading::select::CaseArgs;
@@ -62,6 +63,9 @@ pub(crate) struct Grade {
     /// Exit with 0 whatever the result
     #[arg(long)]
     exit_zero: bool,
+    /// Grade again whenever the spec or a trace changes
+    #[arg(long)]
+    watch: bool,
     #[command(flatten)]
     input: InputArgs,
     /// Case of traces that match none by id, name or file name
@@ -94,6 +98,11 @@ enum RowKind {
 
 impl Grade {
     pub(crate) fn run(mut self, printer: &mut Printer) -> Result<Exit, Stop> {
+        if self.watch {
+            let mut paths = self.input.traces.clone();
+            paths.push(self.spec.clone());
+            return watch(&paths, printer);
+        }
         let started = Instant::now();
         if self.rows == RowKind::Graders {
             self.report.set_rows(Rows::Graders, "graders")?;

@@ -25,3 +25,4 @@ pub(crate) mod serve;
 pub(crate) mod show;
 pub(crate) mod stats;
 pub(crate) mod trend;
+mod watch;

@@ -1,6 +1,7 @@
 //! `toolmark run`: runs the agents of a spec on its cases and grades them.
 
-use crate::args::{ReportArgs, ValueError, at_least_one, format_of, report_of};
+use crate::args::{ReportArgs, at_least_one, format_of, report_of};
+use crate::commands::watch::watch;
 use crate::exit::Exit;
 use crate::grading::options::{GraderArgs, SpecArgs};
 use crate::grading::select::CaseArgs;
@@ -11,11 +12,11 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use toolmark_app::Stop;
-use toolmark_app::run::action::RunOptions;
+use toolmark_app::run::action::{RunOptions, USUAL_SPEC};
+use toolmark_app::run::options::{isolation, keep, money, rule, time};
 use toolmark_app::run::stored::LAST;
 use toolmark_app::run::{dry_run, resume};
 use toolmark_grade::run_plan::{Budget, Isolation, Keep, RunSettings};
-use toolmark_match::units;
 use toolmark_outcome::{PassRule, Printable, RunResult};
 use toolmark_redact::printable;
 use toolmark_run::{Overrides, agents};
@@ -28,6 +29,7 @@ Examples:
   toolmark run toolmark.yaml --budget 5 --report html=run.html
   toolmark run --resume                            go on with the newest run
   toolmark run toolmark.yaml --rerun fail          run what failed again
+  toolmark run toolmark.yaml --sample 10 --seed 7  ten cases, the same for the same seed
   toolmark runs                                    the runs that are kept";
 
 /// Run the agents of a spec on its cases, and grade what they did
@@ -35,8 +37,8 @@ Examples:
 #[command(after_help = after_help())]
 #[command(mut_arg("format", format_of::<RunResult<Printable>>), mut_arg("reports", report_of::<RunResult<Printable>>))]
 pub(crate) struct Run {
-    /// The spec; the dialect is detected
-    #[arg(value_name = "SPEC", required_unless_present_any = ["resume", "rerun", "eval_spec"])]
+    /// The spec; the dialect is detected [default: toolmark.yaml]
+    #[arg(value_name = "SPEC")]
     spec: Option<PathBuf>,
     #[arg(short = 'e', long, value_name = "SPEC", hide = true, conflicts_with = "spec")]
     eval_spec: Option<PathBuf>,
@@ -77,6 +79,9 @@ pub(crate) struct Run {
     /// Exit with 0 whatever the result
     #[arg(long)]
     exit_zero: bool,
+    /// Run again whenever the spec or a file beside it changes
+    #[arg(long, conflicts_with_all = ["resume", "rerun", "out"])]
+    watch: bool,
     /// Directory of the run [default: a new one in .toolmark/runs]
     #[arg(long, alias = "output-dir", value_name = "DIR", help_heading = "Runs")]
     out: Option<PathBuf>,
@@ -86,6 +91,10 @@ pub(crate) struct Run {
     /// Run trials of an earlier run again: fail, unknown or all
     #[arg(long, value_enum, value_name = "WHICH", help_heading = "Runs")]
     rerun: Option<Rerun>,
+    /// Use completed trials of earlier runs with the same configuration, for targets that always
+    /// answer alike
+    #[arg(long, help_heading = "Runs")]
+    reuse: bool,
     /// Print what would be started, and start nothing
     #[arg(long, help_heading = "Runs")]
     dry_run: bool,
@@ -127,36 +136,15 @@ fn after_help() -> String {
     format!("{EXAMPLES}\n\nAgents: {}, replay; or any command.", ids.join(", "))
 }
 
-fn rule(text: &str) -> Result<PassRule, ValueError> {
-    let expected = "write all, any, a number, or a share such as 80%";
-    PassRule::parse(text).ok_or(ValueError::Syntax(expected))
-}
-
-fn time(text: &str) -> Result<Duration, ValueError> {
-    let parsed = units::Duration::parse(text).map(|time| time.millis / 1000.0);
-    let parsed = parsed.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-    parsed
-        .filter(|time| !time.is_zero())
-        .ok_or(ValueError::Syntax("write a time such as 90s or 10m"))
-}
-
-fn money(text: &str) -> Result<f64, ValueError> {
-    let amount = text.trim_start_matches('$').parse::<f64>().ok();
-    amount
-        .filter(|usd| usd.is_finite() && *usd >= 0.0)
-        .ok_or(ValueError::Syntax("write an amount such as 2.50"))
-}
-
-fn isolation(text: &str) -> Result<Isolation, ValueError> {
-    Isolation::from_word(text).ok_or(ValueError::Syntax("one of none, copy, bwrap"))
-}
-
-fn keep(text: &str) -> Result<Keep, ValueError> {
-    Keep::from_word(text).ok_or(ValueError::Syntax("one of never, failure, always"))
-}
-
 impl Run {
     pub(crate) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
+        if self.watch {
+            let spec = self.spec.clone().or_else(|| self.eval_spec.clone());
+            let spec = spec.unwrap_or_else(|| USUAL_SPEC.into());
+            let directory = spec.parent().filter(|parent| !parent.as_os_str().is_empty());
+            let directory = directory.map_or_else(|| PathBuf::from("."), PathBuf::from);
+            return watch(&[directory], printer);
+        }
         let started = Instant::now();
         let options = self.options();
         let prepared = options.prepare(printer)?;
@@ -199,6 +187,7 @@ impl Run {
             out: self.out.clone(),
             resume: self.resume.clone(),
             rerun: self.rerun.map(Into::into),
+            reuse: self.reuse,
             grades: !self.no_grade,
             work_dir: self.work_dir.clone(),
             keeps_traces: self.include_trace

@@ -15,6 +15,7 @@ mod real;
 mod recorded;
 mod resumed;
 mod trials;
+mod wide;
 mod workspaces;
 
 use serde_json::Value;

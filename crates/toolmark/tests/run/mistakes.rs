@@ -78,13 +78,17 @@ fn mistakes_in_a_spec_have_their_places() {
         (&["run", "toolmark.yaml"][..], "no targets"),
         (&["run", "toolmark.yaml", "--target", "codx"], "no target codx"),
         (&["run", "--resume"], "no run in"),
-        (&["run"], "SPEC"),
+        (&["run"], "no targets"),
         (&["run", "toolmark.yaml", "--rerun", "some"], "fail"),
     ] {
         let output = stage.run(args);
         assert_eq!(output.status.code(), Some(2), "{args:?}: {}", text(&output));
         assert!(text(&output).contains(words), "{args:?}: {}", text(&output));
     }
+    std::fs::remove_file(stage.path("toolmark.yaml")).unwrap();
+    let output = stage.run(&["run"]);
+    assert_eq!(output.status.code(), Some(2), "{}", text(&output));
+    assert!(text(&output).contains("there is no toolmark.yaml here"), "{}", text(&output));
 }
 
 #[test]

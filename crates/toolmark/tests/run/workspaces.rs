@@ -106,10 +106,11 @@ cases: [{id: a, prompt: p, graders: [{type: diff-contains, config: {value: b/new
 fn a_sandbox_keeps_an_agent_in_its_workspace() {
     let stage = Stage::new("");
     let outside = stage.path("outside.txt");
+    let shared = format!("/dev/shm/toolmark-test-{}", std::process::id());
     stage.write(
         "toolmark.yaml",
         &format!(
-            "targets:\n  escapee:\n    command: [sh, -c, 'echo in > in.txt; echo x > {}; echo answered']\n\
+            "targets:\n  escapee:\n    command: [sh, -c, 'echo in > in.txt; echo x > {}; echo x > {shared}; echo answered']\n\
              run: {{isolate: bwrap}}\n\
              cases: [{{id: a, prompt: p, graders: [{{type: file-exists, config: {{path: in.txt}}}}]}}]\n",
             outside.display()
@@ -122,17 +123,20 @@ fn a_sandbox_keeps_an_agent_in_its_workspace() {
     }
     assert_eq!(output.status.code(), Some(0), "{}", text(&output));
     assert!(!outside.exists());
+    assert!(!std::path::Path::new(&shared).exists(), "{shared} is shared with other programs");
     // Without it, the file is written: the test can fail.
     let output = stage.run(&["run", "toolmark.yaml", "--isolate", "copy"]);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output));
     assert!(outside.exists());
     // Where there is no bwrap, Landlock does the same.
     fs::remove_file(&outside).unwrap();
+    let _ = fs::remove_file(&shared);
     stage.program("bin/bwrap", "#!/bin/sh\nexit 1\n");
     let output = stage.run(&["run", "toolmark.yaml"]);
     if output.status.code() != Some(2) {
         assert_eq!(output.status.code(), Some(0), "{}", text(&output));
         assert!(!outside.exists(), "{}", text(&output));
+        assert!(!std::path::Path::new(&shared).exists(), "{}", text(&output));
         assert!(text(&output).contains("Landlock"), "{}", text(&output));
     }
 }

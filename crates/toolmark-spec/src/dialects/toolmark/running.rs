@@ -16,7 +16,7 @@ use toolmark_grade::run_plan::{
     WorkspaceFile, WorkspacePlan,
 };
 use toolmark_match::units::{self, Amount};
-use toolmark_outcome::PassRule;
+use toolmark_outcome::{Cause, PassRule};
 
 /// Maximum number of retries of a trial.
 const MAX_RETRIES: u32 = 10;
@@ -53,6 +53,9 @@ pub(super) struct WrittenRun {
     #[serde(default)]
     #[schemars(range(max = 10))]
     retries: Option<Spanned<u32>>,
+    /// Causes for which a trial is retried, such as `rate_limit` or `no_trace`.
+    #[serde(default)]
+    retry_on: Option<Spanned<Vec<Spanned<String>>>>,
     /// Number of trials that run at once; 2 by default.
     #[serde(default)]
     #[schemars(range(min = 1))]
@@ -501,6 +504,38 @@ fn retries(written: Option<&Spanned<u32>>, loading: &mut Loading<'_>) -> Option<
     Some(written.value)
 }
 
+/// Causes of trials that could not run, for which another attempt may be made.
+const RETRIABLE: &[Cause] = &[
+    Cause::Timeout,
+    Cause::RateLimit,
+    Cause::Server,
+    Cause::Network,
+    Cause::Signal,
+    Cause::Start,
+    Cause::NoTrace,
+    Cause::Credentials,
+    Cause::Model,
+];
+
+/// Reads the causes for which a trial is retried.
+fn retry_on(
+    written: Option<&Spanned<Vec<Spanned<String>>>>,
+    loading: &mut Loading<'_>,
+) -> Option<Vec<Cause>> {
+    let mut causes = Vec::new();
+    for word in &written?.value {
+        match RETRIABLE.iter().find(|cause| cause.word() == word.value) {
+            Some(cause) => causes.push(*cause),
+            None => {
+                let words: Vec<&str> = RETRIABLE.iter().map(|cause| cause.word()).collect();
+                let message = format!("unknown cause {}: {}", word.value, words.join(", "));
+                loading.error("unknown-value", word.span, message);
+            }
+        }
+    }
+    Some(causes)
+}
+
 /// Reads an amount of money.
 fn money(written: Option<&Spanned<f64>>, loading: &mut Loading<'_>) -> Option<f64> {
     let written = written?;
@@ -541,6 +576,7 @@ pub(super) fn settings(node: &Node, loading: &mut Loading<'_>) -> RunSettings {
             tokens: run.budget.tokens.map(|amount| amount.0),
         },
         retries: retries(run.retries.as_ref(), loading),
+        retry_on: retry_on(run.retry_on.as_ref(), loading),
         jobs: at_least_one(run.jobs.as_ref(), "jobs", loading),
         isolate: word(run.isolate.as_ref(), "isolate", &isolations, Isolation::from_word, loading),
         workspace: run.workspace.map(|workspace| workspace.plan(loading)),
