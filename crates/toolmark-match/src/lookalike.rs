@@ -39,7 +39,7 @@ fn seen(c: char) -> Option<char> {
     let plain = match u32::from(c) {
         0xFF01..=0xFF5E => from(0xFF01, 0x21),
         0x1D400..=0x1D6A3 => char::from_u32((u32::from(c) - 0x1D400) % 52)
-            .map(|n| u32::from(n))
+            .map(u32::from)
             .and_then(|n| char::from_u32(if n < 26 { n + 0x41 } else { n - 26 + 0x61 })),
         0xAD
         | 0x200B..=0x200F

@@ -16,6 +16,9 @@ use toolmark_match::engine::{Column, TooLarge};
 use toolmark_pattern::Pattern;
 use toolmark_trace::Fact;
 
+/// Values by the names to which calls bind them, each in all of its spellings.
+pub(super) type BoundValues = Vec<(CompactString, Vec<Value>)>;
+
 /// Maximum number of questions about pairs of calls.
 const MAX_QUESTIONS: usize = 1 << 22;
 
@@ -297,8 +300,8 @@ impl<'l, 't, 'a> Linker<'l, 't, 'a> {
         link: &Link,
         call: usize,
         values: &Values,
-    ) -> Result<Vec<Vec<(CompactString, Vec<Value>)>>, TooLarge> {
-        let mut all: Vec<Vec<(CompactString, Vec<Value>)>> = vec![Vec::new()];
+    ) -> Result<Vec<BoundValues>, TooLarge> {
+        let mut all: Vec<BoundValues> = vec![Vec::new()];
         for bind in &link.binds {
             let found = self.values_at(&bind.source, call).unwrap_or_default();
             let known = values.iter().find(|(name, _)| *name == bind.name);
@@ -414,7 +417,7 @@ impl<'l, 't, 'a> Linker<'l, 't, 'a> {
     pub(super) fn combinations(
         &self,
         patterns: impl Iterator<Item = usize>,
-    ) -> Result<Vec<Vec<(CompactString, Vec<Value>)>>, TooLarge> {
+    ) -> Result<Vec<BoundValues>, TooLarge> {
         let mut by_name: Vec<(CompactString, Vec<Vec<Value>>)> = Vec::new();
         for pattern in patterns {
             for part in self.links.parts(pattern).into_iter().chain([pattern]) {
@@ -440,7 +443,7 @@ impl<'l, 't, 'a> Linker<'l, 't, 'a> {
             if all.len().saturating_mul(found.len()) > MAX_VALUES {
                 return Err(TooLarge);
             }
-            let with = |before: &Vec<(CompactString, Vec<Value>)>, one: &Vec<Value>| {
+            let with = |before: &BoundValues, one: &Vec<Value>| {
                 let mut all = before.clone();
                 all.push((name.clone(), one.clone()));
                 all
