@@ -43,6 +43,11 @@ impl Facts for Sessions<'_> {
         if call.spec.is_some() {
             return Truth::of(ToolClass::of(call.role) == Some(class));
         }
+        // The name may be one that other hosts or most servers have.
+        let name = call.call.name.canonical().tool;
+        if ToolClass::of_name(&name).is_some() {
+            return Truth::of(class.has(&name));
+        }
         match call.args() {
             Some(args) if class.may_be(args) => Truth::Unknown(Lack::Class),
             None if made.fidelity.lacks(Fact::Arguments) => Truth::Unknown(Lack::Class),

@@ -298,7 +298,7 @@ impl Writer<'_, '_, '_, '_> {
             all.push(Difference {
                 what: "order".into(),
                 expected: Some(relations.trim_start_matches(", ").to_owned()),
-                found: None,
+                found: Some("another place".into()),
             });
         }
         if all.is_empty() {

@@ -58,6 +58,7 @@ fn classes_mean_the_same_for_every_host() {
         json!([["read_file", {"file_path": "src/a.rs"}], ["apply_patch", {"input": "*** Begin Patch\n*** Update File: src/a.rs\n@@\n-a\n+b\n*** End Patch"}], ["exec_command", {"cmd": "cargo test"}]]),
         json!([["read_file", {"absolute_path": "src/a.rs"}], ["replace", {"file_path": "src/a.rs"}], ["run_shell_command", {"command": "cargo test"}]]),
         json!([["read", {"filePath": "src/a.rs"}], ["edit", {"filePath": "src/a.rs"}], ["bash", {"command": "cargo test"}]]),
+        json!([["readToolCall", {"path": "src/a.rs"}], ["editToolCall", {"path": "src/a.rs"}], ["shellToolCall", {"command": "cargo test"}]]),
     ];
     for calls in &hosts {
         table(&[
