@@ -17,7 +17,7 @@
 //! read. Forks hold several `session_meta`; the first is their own.
 
 use super::shared::codex::{self, Mark, NOTED_EVENTS, Totals};
-use super::shared::exit_code;
+use super::shared::{codex_script, exit_code};
 use crate::builder::{Answer, Builder, NewCall};
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
 use crate::join::{files_in, missing_sub_agents};
@@ -454,12 +454,20 @@ impl Run {
             None => Text::owned(kind.strip_suffix("_call").unwrap_or(kind)),
         };
         let id = item.call_id.or(item.id).and_then(|id| record.text(id));
+        let args = item.args.map(|a| record.payload(a));
+        let is_script = kind == "custom_tool_call" && name.is("exec");
+        let scripted = args.as_ref().filter(|_| is_script);
+        let scripted = scripted.and_then(|script| codex_script::only_call(&script.raw()));
+        let (name, args) = match scripted {
+            Some(inner) => (Text::owned(inner.name), inner.args.or(args)),
+            None => (name, args),
+        };
         let index = self.b.call(NewCall {
             name: ToolName {
                 original: name,
                 namespace: item.namespace.and_then(|n| record.text(n)),
             },
-            args: item.args.map(|a| record.payload(a)),
+            args,
             step: Some(step),
             time,
             at: record.at(),
@@ -504,6 +512,8 @@ impl Run {
                 answer = answer.status(status, Level::Denial);
             } else if let Some(state) = item.status.and_then(codex::status_word) {
                 answer = answer.status(state.0, state.1);
+            } else if let Some(status) = codex::own_statement(inner) {
+                answer = answer.status(status, Level::Prose);
             }
         }
         let Some(call) = call else {

@@ -230,6 +230,23 @@ pub(crate) fn refusal(inner: &str) -> Option<Status> {
     refused.then_some(Status::Denied)
 }
 
+/// Returns the status if a result without a status field is Codex's own statement about how the
+/// call ended.
+pub(crate) fn own_statement(inner: &str) -> Option<Status> {
+    const FAILED: [&str; 6] = [
+        "Script failed",
+        "apply_patch verification failed",
+        "exec_command failed",
+        "write_stdin failed",
+        "failed to parse function arguments",
+        "unsupported call",
+    ];
+    if FAILED.iter().any(|start| inner.starts_with(start)) {
+        return Some(Status::Failed);
+    }
+    inner.starts_with("Script completed").then_some(Status::Succeeded)
+}
+
 /// Text in a user message that the client wrote.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Injected {
@@ -369,6 +386,19 @@ mod tests {
             ("exec_command failed: no such program", None),
         ] {
             assert_eq!(refusal(inner), want, "{inner}");
+        }
+    }
+
+    #[test]
+    fn own_statements() {
+        for (inner, want) in [
+            (r"Script failed\nWall time 0.1 seconds\nOutput:\n", Some(Status::Failed)),
+            (r"Script completed\nWall time 0.1 seconds\nOutput:\n", Some(Status::Succeeded)),
+            (r"Script running with cell ID 3\nOutput:\n", None),
+            ("apply_patch verification failed: invalid hunk", Some(Status::Failed)),
+            ("the script says: Script failed", None),
+        ] {
+            assert_eq!(own_statement(inner), want, "{inner}");
         }
     }
 }

@@ -8,6 +8,7 @@ pub(crate) mod chat_message;
 pub(crate) mod claude;
 pub(crate) mod claude_words;
 pub(crate) mod codex;
+pub(crate) mod codex_script;
 pub(crate) mod conversation;
 pub(crate) mod copilot;
 pub(crate) mod declared;
