@@ -25,6 +25,7 @@ pub(crate) static TOOLSET: Toolset = Toolset {
         Tool { name: B("tool_search"), role: ToolRole::Other, optional: true, ..Tool::NONE },
         Tool { name: B("update_plan"), role: ToolRole::Plans, schema: Some(Schema(B(r#"{"type":"object","required":["plan"],"properties":{"explanation":{"type":["string","null"]},"plan":{"type":"array"}}}"#))), ..Tool::NONE },
         Tool { name: B("view_image"), role: ToolRole::Other, path: Keys(B(&[B("path")])), results: B(&[(B("not-found"), B(&[B("^unable to locate image")]))]), schema: Some(Schema(B(r#"{"type":"object","required":["path"],"properties":{"path":{"type":"string","minLength":1}}}"#))), ..Tool::NONE },
+        Tool { name: B("wait"), role: ToolRole::TalksToShell, optional: true, ..Tool::NONE },
         Tool { name: B("web_search"), role: ToolRole::FetchesWeb, aliases: B(&[B("web_search_call")]), ..Tool::NONE },
         Tool { name: B("write_stdin"), role: ToolRole::TalksToShell, schema: Some(Schema(B(r#"{"type":"object","required":["session_id"],"properties":{"session_id":{"type":["number","string"]},"chars":{"type":"string"},"yield_time_ms":{"type":"number","minimum":0},"max_output_tokens":{"type":"number","minimum":0}}}"#))), ..Tool::NONE },
     ]),

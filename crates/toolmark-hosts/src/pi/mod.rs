@@ -1,6 +1,7 @@
-//! pi: its launch settings. It has no hooks for the guard.
+//! pi: its tools and its launch settings. It has no hooks for the guard.
 
 mod launch;
+mod toolset;
 
 use crate::{Host, plain};
 
@@ -9,7 +10,7 @@ pub(crate) static HOST: Host = Host {
     title: "pi",
     protocol: &plain::Plain,
     paths: None,
-    toolset: None,
+    toolset: Some(&toolset::TOOLSET),
     launch: Some(&launch::LAUNCH),
     installer: None,
 };

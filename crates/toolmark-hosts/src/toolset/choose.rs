@@ -110,7 +110,9 @@ fn most_alike(run: &Trajectory) -> Option<&'static Toolset> {
             best = Some((at, count));
         }
     }
-    best.and_then(|(at, _)| known().nth(at))
+    // Names that no host shares say that the agent is none of them.
+    let common = names.iter().filter(|name| generic().tool(name).is_some()).count();
+    best.filter(|(_, most)| *most >= common).and_then(|(at, _)| known().nth(at))
 }
 
 /// Toolset of one trajectory.
@@ -160,8 +162,12 @@ impl<'t> Chosen<'t> {
         if let Some(tool) = of_user {
             return Some(Described { tool, by_user: true });
         }
-        let set = if canonical.server.is_some() { generic() } else { self.host };
-        let tool = names.iter().find_map(|n| set.tool(n))?;
+        let of_host = match canonical.server {
+            Some(_) => None,
+            None => names.iter().find_map(|n| self.host.tool(n)),
+        };
+        // Hosts rename their tools, and agents without a toolset mix the names of others.
+        let tool = of_host.or_else(|| names.iter().find_map(|n| generic().tool(n)))?;
         Some(Described { tool, by_user: false })
     }
 }
