@@ -145,12 +145,10 @@ const FILE_WORDS: Words = &[
     ("Path is a directory", ErrorClass::Binary),
     ("cannot read binary files", ErrorClass::Binary),
     ("Cannot display content of binary file", ErrorClass::Binary),
-    ("File does not exist", ErrorClass::Missing),
-    ("Path does not exist", ErrorClass::Missing),
-    ("Directory does not exist", ErrorClass::Missing),
-    ("path does not exist", ErrorClass::Missing),
     ("File not found", ErrorClass::Missing),
     ("Directory not found", ErrorClass::Missing),
+    ("Path not found", ErrorClass::Missing),
+    ("does not exist", ErrorClass::Missing),
     ("No such file or directory", ErrorClass::Missing),
     ("ENOENT", ErrorClass::Missing),
     ("Path must be absolute", ErrorClass::BadArguments),
@@ -371,7 +369,7 @@ fn class_of(call: &SessionCall<'_>) -> Option<ErrorClass> {
 pub fn is_failed(call: &SessionCall<'_>) -> bool {
     match call.ended {
         Ended::Failed => true,
-        Ended::Unknown if call.role.only_looks() || is_editing(call.role) || changes(call) => call
+        Ended::Unknown if changes(call) => call
             .result_start(LONGEST_START)
             .is_some_and(|text| STARTS.iter().any(|start| text.starts_with(start))),
         _ => false,
@@ -453,13 +451,32 @@ const MISSING_RUNNER: Words = &[
     ("could not find `Cargo.toml`", ErrorClass::Missing),
 ];
 
-fn is_editing(role: ToolRole) -> bool {
-    matches!(role, ToolRole::Edits | ToolRole::Patches | ToolRole::Writes)
+/// Returns the class of an answer of an editing tool, in whatever words it says so.
+fn of_edit(text: &TextEnds<'_>) -> Option<ErrorClass> {
+    let line = text.lines().find(|line| line.len() > "error:".len())?.to_ascii_lowercase();
+    let says = |words: &[&str]| words.iter().any(|word| line.contains(word));
+    let is_about_text = says(&["text", "string", "old_str", "context", "lines", "hunk", "block"]);
+    if is_about_text
+        && says(&["multiple", "more than one", "more than once", "not unique", "times"])
+    {
+        return Some(ErrorClass::EditAmbiguous);
+    }
+    (is_about_text && misses(&line)).then_some(ErrorClass::EditNoMatch)
+}
+
+/// Whether a line in lower case says that a text was not found.
+fn misses(line: &str) -> bool {
+    ["not find", "not found", "no match", "did not match", "does not match", "doesn't match"]
+        .iter()
+        .any(|miss| line.contains(miss))
 }
 
 fn of_tool(role: ToolRole, text: &TextEnds<'_>) -> ErrorClass {
     let by_role = match role {
-        role if is_editing(role) => text.said(List::Edit).or_else(|| text.said(List::File)),
+        ToolRole::Edits | ToolRole::Patches => {
+            text.said(List::Edit).or_else(|| of_edit(text)).or_else(|| text.said(List::File))
+        }
+        ToolRole::Writes => text.said(List::Edit).or_else(|| text.said(List::File)),
         ToolRole::Reads | ToolRole::Lists | ToolRole::SearchesNames | ToolRole::SearchesContent => {
             text.said(List::Host).or_else(|| text.said(List::File))
         }

@@ -13,6 +13,7 @@
 pub mod call_key;
 pub mod claims;
 pub mod effects;
+mod ended;
 pub mod error_class;
 pub mod files;
 pub mod hidden_failure;

@@ -559,17 +559,18 @@ impl<'a> Session<'a> {
                 let path = spec.path.text(args()?)?;
                 Some(resolve(cwd.as_deref(), path))
             });
+            let role = named.spec.map_or(ToolRole::Other, |spec| match spec.selector {
+                Some(_) => spec.role_of(args()),
+                None => spec.role,
+            });
             calls.push(SessionCall {
                 index,
                 call,
                 tool: named.label,
                 spec: named.spec,
                 spec_by_user: named.by_user,
-                role: named.spec.map_or(ToolRole::Other, |spec| match spec.selector {
-                    Some(_) => spec.role_of(args()),
-                    None => spec.role,
-                }),
-                ended: Ended::of(call),
+                role,
+                ended: crate::ended::by_answer(Ended::of(call), call, role, named.spec),
                 turn,
                 event,
                 path,
