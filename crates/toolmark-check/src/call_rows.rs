@@ -64,7 +64,7 @@ impl CallRow {
                 status: call.call.status.word(),
                 result_kind: reading.kind,
                 masked: reading.is_masked,
-                program: reading.program.map(Into::into),
+                program: reading.program.clone().map(Into::into),
                 exit_code: call.call.exit_code,
                 started: call.call.started.map(|time| time.to_string()),
                 spent: Spent::of(run, call, of_step.unwrap_or(1)),

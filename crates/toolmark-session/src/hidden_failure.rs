@@ -17,9 +17,13 @@ pub struct HiddenFailure {
     pub line: String,
 }
 
-/// Returns the failure that a call hides, if any.
+/// Returns the failure that a call hides, if any. The result is read only once.
 #[must_use]
-pub fn find(call: &SessionCall<'_>) -> Option<HiddenFailure> {
+pub fn find<'c>(call: &'c SessionCall<'_>) -> Option<&'c HiddenFailure> {
+    call.hidden(|| find_in_call(call))
+}
+
+fn find_in_call(call: &SessionCall<'_>) -> Option<HiddenFailure> {
     let command = call.line()?;
     match call.ended {
         Ended::Failed => None,
@@ -113,7 +117,8 @@ mod tests {
             let run = notation::parse(trace).unwrap();
             let toolsets = Toolsets::default();
             let session = Session::new(&run, &toolsets);
-            let found = session.calls().first().and_then(find).map(|m| m.class.word());
+            let found = session.calls().first().and_then(|call| find(call));
+            let found = found.map(|hidden| hidden.class.word());
             assert_eq!(found, want, "{trace}");
         }
     }

@@ -156,7 +156,7 @@ pub fn failures(session: &Session<'_>) -> Vec<Failure> {
         let (class, masked) = match classify(call) {
             Some(class) => (class, None),
             None => match hidden_failure::find(call) {
-                Some(shown) => (shown.class, (call.ended == Ended::Ok).then_some(shown.line)),
+                Some(shown) => (shown.class, (call.ended == Ended::Ok).then(|| shown.line.clone())),
                 None => continue,
             },
         };

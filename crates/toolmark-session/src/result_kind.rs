@@ -35,9 +35,14 @@ pub fn result_kind(call: &SessionCall<'_>) -> ResultKind {
     reading(call).kind
 }
 
-/// Returns what the result of a call means, and the line that shows it.
+/// Returns what the result of a call means, and the line that shows it. The result is read only
+/// once.
 #[must_use]
-pub fn reading(call: &SessionCall<'_>) -> CallReading {
+pub fn reading<'c>(call: &'c SessionCall<'_>) -> &'c CallReading {
+    call.reading(|| read_result(call))
+}
+
+fn read_result(call: &SessionCall<'_>) -> CallReading {
     match call.call.status {
         Status::Denied => return ResultKind::Refused.into(),
         Status::Interrupted => return ResultKind::CutOff.into(),

@@ -9,9 +9,11 @@ use crate::claims::Statement;
 use crate::effects::{Arguments, ToolInput, command_of, directory_of};
 use crate::error_class::ErrorClass;
 use crate::files::Files;
+use crate::hidden_failure::HiddenFailure;
 use crate::path::resolve;
 use crate::project::Project;
 use crate::recovery::Failure;
+use crate::result_kind::CallReading;
 use crate::shell::CommandLine;
 use crate::text::head;
 use crate::tool_effect::ToolEffect;
@@ -108,6 +110,8 @@ pub struct SessionCall<'a> {
     analysis: OnceCell<Option<Rc<Analysis>>>,
     effects: OnceCell<Vec<Effect>>,
     class: OnceCell<Option<ErrorClass>>,
+    reading: OnceCell<CallReading>,
+    hidden: OnceCell<Option<HiddenFailure>>,
 }
 
 impl<'a> SessionCall<'a> {
@@ -317,6 +321,19 @@ impl<'a> SessionCall<'a> {
     /// The class of its error, as `classify` finds it when first asked for.
     pub fn class(&self, classify: impl FnOnce() -> Option<ErrorClass>) -> Option<ErrorClass> {
         *self.class.get_or_init(classify)
+    }
+
+    /// Meaning of its result, as `read` finds it when first asked for.
+    pub(crate) fn reading(&self, read: impl FnOnce() -> CallReading) -> &CallReading {
+        self.reading.get_or_init(read)
+    }
+
+    /// The failure that it hides, as `find` finds it when first asked for.
+    pub(crate) fn hidden(
+        &self,
+        find: impl FnOnce() -> Option<HiddenFailure>,
+    ) -> Option<&HiddenFailure> {
+        self.hidden.get_or_init(find).as_ref()
     }
 
     /// Returns the content that the call writes.
@@ -583,6 +600,8 @@ impl<'a> Session<'a> {
                 analysis: OnceCell::new(),
                 effects: OnceCell::new(),
                 class: OnceCell::new(),
+                reading: OnceCell::new(),
+                hidden: OnceCell::new(),
             });
         }
         Self {
