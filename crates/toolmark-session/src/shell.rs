@@ -6,6 +6,7 @@
 //! commands) is *opaque*: nothing is assumed about the files that it does not touch.
 
 mod command_line;
+mod script_edit;
 pub mod stand_in;
 
 use crate::path::resolve;

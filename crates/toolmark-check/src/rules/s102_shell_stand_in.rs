@@ -3,7 +3,9 @@
 //! Finds shell commands that do only what a tool of the host does: show a file
 //! or some of its lines (`cat`, `head`, `sed -n`), search for text (`grep`,
 //! `rg`) or file names (`find -name`, `ls *.rs`), replace text in one file
-//! (`sed -i`), or write a file (`echo > file`, `cat > file <<EOF`).
+//! (`sed -i`, or an inline script that only replaces text), or write a file
+//! (`echo > file`, `cat > file <<EOF`). The same command between two messages
+//! of the user is one finding, with all its calls.
 //!
 //! The tool must have been available: listed in the trace, used in the session,
 //! or built into the host. Commands that do more than the tool can (pipelines
@@ -66,6 +68,13 @@
 //! ```fires
 //! Read {"file_path":"/w/a.rs"} -> "1\tx"
 //! Bash {"command":"head -40 src/b.rs && echo === && sed -n '1,60p' src/c.rs"} -> "x\n===\ny"
+//! ```
+//!
+//! An inline script that an editing tool replaces:
+//!
+//! ```fires
+//! Edit {"file_path":"/w/a.py","old_string":"x","new_string":"y"} -> "ok"
+//! Bash {"command":"python3 - <<'PY'\np='a.py'; t=open(p).read()\nopen(p,'w').write(t.replace('1','2'))\nPY\npytest"} -> "1 passed"
 //! ```
 //!
 //! The command computes something, or does more than one thing:
@@ -165,6 +174,7 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
         }
         recorder.count_opportunity(call);
         let several = || command.shown_files().and_then(read_of_several);
+        let several = || several().or_else(|| command.script_edit());
         let several = command.stand_in().is_none().then(several).flatten();
         let Some(found) = command.stand_in().or(several.as_ref()) else { continue };
         let Some((deed, offer)) = offers.iter().find(|(deed, _)| *deed == found.deed) else {

@@ -1,6 +1,7 @@
 //! A command line with cached properties: it is parsed once, and every property is computed
 //! once for all rules.
 
+use super::script_edit::script_edit;
 use super::stand_in::{ShownFiles, StandIn, shown_files, stand_in};
 use super::{FileEffect, Script, file_effects, only_looks, rewrites_many, simple_commands};
 use crate::call_key::{errand, first_program};
@@ -111,6 +112,13 @@ impl<'a> CommandLine<'a> {
     #[must_use]
     pub fn stand_in(&self) -> Option<&StandIn> {
         self.stand_in.get_or_init(|| self.parsed().and_then(stand_in)).as_ref()
+    }
+
+    /// Returns the edit of one file that an inline script of the command makes.
+    #[must_use]
+    pub fn script_edit(&self) -> Option<StandIn> {
+        let may_edit = self.contains(".replace(") && self.contains(['(', '<']);
+        may_edit.then(|| self.parsed().and_then(script_edit)).flatten()
     }
 
     /// Returns the files that the command shows, if it does nothing else.

@@ -6,7 +6,7 @@
 //! makes it an ordinary command.
 
 use toolmark_shell::ir::{
-    Item, Node, Operator, Redirection, RedirectionKind, Script, Simple, Word,
+    Item, Node, Operator, Part, Redirection, RedirectionKind, Script, Simple, Word,
 };
 
 /// Maximum number of lines that the shell appends as quickly as a tool.
@@ -200,7 +200,12 @@ pub(super) fn shown_files(script: &Script) -> Option<ShownFiles> {
     }
     let mut shown = ShownFiles::default();
     let mut directory: Option<String> = None;
+    let mut named: Vec<(&str, String)> = Vec::new();
     for item in &script.items {
+        if let Some(constants) = constants(item) {
+            named.extend(constants);
+            continue;
+        }
         // What comes after `||` is for a file that does not exist.
         if matches!(item.after, Operator::Background | Operator::Or) || item.pipeline.negated {
             return None;
@@ -219,8 +224,8 @@ pub(super) fn shown_files(script: &Script) -> Option<ShownFiles> {
             shown.separators += 1;
             continue;
         }
-        let words: Option<Vec<Arg>> = first.words.iter().skip(1).map(Arg::of).collect();
-        let words = words?;
+        let words = first.words.iter().skip(1).map(|word| Arg::with(word, &named));
+        let words = words.collect::<Option<Vec<Arg>>>()?;
         match (program.as_str(), words.as_slice()) {
             ("cd", [to]) if rest.is_empty() && item.after == Operator::And => {
                 directory = Some(match &directory {
@@ -270,9 +275,40 @@ impl Arg {
         Some(Self { text, is_glob: word.is_glob() || is_braced })
     }
 
+    /// A word with constants of the same command line.
+    fn with(word: &Word, named: &[(&str, String)]) -> Option<Self> {
+        if named.is_empty() {
+            return Self::of(word);
+        }
+        let mut text = String::new();
+        for part in &word.parts {
+            match part {
+                Part::Text { text: fixed, .. } => text.push_str(fixed),
+                Part::Parameter { name, plain: true, .. } => {
+                    text.push_str(&named.iter().rev().find(|(one, _)| one == name)?.1);
+                }
+                _ => return None,
+            }
+        }
+        Some(Self { text, is_glob: word.is_glob() })
+    }
+
     fn is_option(&self) -> bool {
         self.text.len() > 1 && self.text.starts_with('-')
     }
+}
+
+/// Returns the constants that an item sets, if it does nothing else.
+fn constants(item: &Item) -> Option<Vec<(&str, String)>> {
+    let [Node::Simple(simple)] = item.pipeline.stages.as_slice() else { return None };
+    if !simple.words.is_empty() || simple.assignments.is_empty() {
+        return None;
+    }
+    let constant = |one: &'_ toolmark_shell::ir::Assignment| match one.values.as_slice() {
+        [value] if !one.appends && !one.is_array => value.literal(),
+        _ => None,
+    };
+    simple.assignments.iter().map(|one| Some((one.name.as_str(), constant(one)?))).collect()
 }
 
 /// Returns the directory of `cd DIR`.
@@ -322,8 +358,7 @@ fn write(simple: &Simple, words: &[Arg], rest: &[&Simple]) -> Found {
     let bodies = simple.redirections.iter().filter_map(|r| r.body.as_ref());
     // The agent could not have written a text that the shell expands.
     let is_plain = |body: &toolmark_shell::ir::HereDocument| {
-        !body.expands
-            || body.parts.iter().all(|p| matches!(p, toolmark_shell::ir::Part::Text { .. }))
+        !body.expands || body.parts.iter().all(|p| matches!(p, Part::Text { .. }))
     };
     let is_cat = writes_here(simple);
     let is_fixed = bodies.into_iter().all(is_plain)
@@ -672,9 +707,12 @@ fn list(words: &[Arg], rest: &[&Simple]) -> Found {
         return None;
     }
     let mut target: Option<&Arg> = None;
+    let mut fit = Fit::Exact;
     for word in words {
         match word.text.as_str() {
             "-1" | "-a" | "-A" | "-1a" | "-a1" => {}
+            // Sizes and dates are seldom what is wanted.
+            "-l" | "-la" | "-al" | "-lA" | "-lh" | "-lah" | "-alh" | "-lha" => fit = Fit::Near,
             _ if word.is_option() || target.is_some() => return None,
             _ => target = Some(word),
         }
@@ -683,7 +721,7 @@ fn list(words: &[Arg], rest: &[&Simple]) -> Found {
         Some(target) if target.is_glob => {
             Some((Deed::SearchNames, Some(target.text.clone()), Fit::Loose))
         }
-        target => Some((Deed::List, target.map(|t| t.text.clone()), Fit::Exact)),
+        target => Some((Deed::List, target.map(|t| t.text.clone()), fit)),
     }
 }
 
@@ -701,6 +739,7 @@ mod tests {
         for (text, deed, target, fit) in [
             ("cat a.rs", Deed::Read, "a.rs", Fit::Exact),
             ("cd /w && cat -n a.rs 2>/dev/null", Deed::Read, "a.rs", Fit::Exact),
+            ("ls -la src", Deed::List, "src", Fit::Near),
             ("head -n 20 a.rs", Deed::Read, "a.rs", Fit::Exact),
             ("head -20 a.rs", Deed::Read, "a.rs", Fit::Exact),
             ("tail -n +20 a.rs", Deed::Read, "a.rs", Fit::Exact),
@@ -811,7 +850,6 @@ mod tests {
             "find . -name x | grep -v y",
             "find . -mtime -1 -name x",
             "find . -name x | xargs cat",
-            "ls -la",
             "ls -lt | head",
             "ls a b",
             "echo x",
