@@ -16,6 +16,7 @@ mod a212_no_tests_run;
 mod a213_escaped_content;
 mod a214_rejected_call;
 mod a215_lost_variable;
+mod a216_guessed_name;
 mod a220_lost_directory;
 mod a221_expected_action;
 mod a222_status_conflict;
@@ -88,6 +89,7 @@ pub static RULES: &[&Rule] = &[
     &a213_escaped_content::RULE,
     &a214_rejected_call::RULE,
     &a215_lost_variable::RULE,
+    &a216_guessed_name::RULE,
     &a220_lost_directory::RULE,
     &a221_expected_action::RULE,
     &a222_status_conflict::RULE,
@@ -128,7 +130,7 @@ pub static RULES: &[&Rule] = &[
 /// Codes of rules whose accuracy on real sessions has not been shown yet. They run only if
 /// they are selected by their code or name.
 static PREVIEW: &[&str] =
-    &["A215", "A222", "I311", "I312", "I313", "I314", "I315", "I316", "R415", "R416", "S108"];
+    &["A215", "A222", "I311", "I312", "I313", "I314", "I315", "I316", "R415", "R416"];
 
 /// Returns the rules that run without an explicit selection.
 pub fn default_rules() -> impl Iterator<Item = &'static Rule> {

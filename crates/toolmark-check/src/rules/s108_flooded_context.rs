@@ -5,7 +5,8 @@
 //! long: what the agent looked for is probably in the part that was cut off.
 //! Long answers that consist mostly of files of installed packages
 //! (`node_modules`) are reported too. Reads of one file and differences of git
-//! are not reported: their size is not known before.
+//! are not reported: their size is not known before. A session has one finding,
+//! with all its calls.
 //!
 //! # Why
 //!
@@ -57,9 +58,10 @@
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use toolmark_hosts::toolset::ToolRole;
-use toolmark_outcome::{Axis, Confidence, Severity};
+use toolmark_outcome::{Axis, Confidence, Role, Severity};
 use toolmark_session::session::{Session, SessionCall};
 use toolmark_session::shell::stand_in::Deed;
+use toolmark_session::text::head;
 use toolmark_session::words::Words;
 
 pub(crate) static RULE: Rule = Rule {
@@ -81,7 +83,12 @@ const MANY_CUT_OFF: u64 = 12_000;
 /// Approximate number of bytes of code per token.
 const BYTES_PER_TOKEN: u64 = 4;
 
+/// Maximum number of further answers that one finding names.
+const MAX_EVIDENCE: usize = 8;
+
 fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
+    // One finding per session: the remedy is the same for all.
+    let mut told: Option<(Draft, usize)> = None;
     for call in session.calls() {
         let is_asked = match call.role {
             ToolRole::SearchesContent | ToolRole::SearchesNames | ToolRole::Lists => true,
@@ -108,7 +115,7 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
         let tool = &call.tool;
         let shown = shown(&result);
         let message = match whole(&result) {
-            Some(whole) if whole >= MANY_CUT_OFF && whole * 2 >= shown * 3 => {
+            Some(whole) if whole >= MANY_CUT_OFF && (is_cut(&result) || whole * 2 >= shown * 3) => {
                 format!("{tool} prints about {whole} tokens, cut off to about {shown}")
             }
             _ if call.role == ToolRole::Other => continue,
@@ -120,12 +127,28 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
                 None => continue,
             },
         };
-        recorder.find(Draft::new(call, message));
+        told = Some(match told {
+            None => (Draft::new(call, message), 0),
+            Some((draft, more)) if more < MAX_EVIDENCE => {
+                (draft.evidence(session.evidence(Role::Context, message, call)), more + 1)
+            }
+            Some(told) => told,
+        });
+    }
+    if let Some((draft, _)) = told {
+        recorder.find(draft);
     }
 }
 
 /// Words of hosts that cut an output off.
 static CUT: Words = Words::new(|| Words::searcher(&["truncated output (original token count"]));
+
+/// Whether the host says that it left a part of the output out.
+fn is_cut(result: &str) -> bool {
+    /// Maximum number of bytes in front of the output.
+    const HEAD: usize = 300;
+    head(result, HEAD).contains("truncated output (")
+}
 
 /// Minimum length of a result that can be too long.
 const MIN_BYTES: usize = 40;
