@@ -3,8 +3,8 @@
 //! Finds calls that open a file or a directory that does not exist and that
 //! nothing earlier in the session names: no prompt, no result, and no call that
 //! worked. The name alone is enough, but the same name in another directory is
-//! not. What the agent says itself does not count. Shell commands that show one
-//! path (`ls src/x`, `cat src/x.rs`) count too.
+//! not. What the agent says itself does not count. Shell commands that show or
+//! run one path (`ls src/x`, `cat src/x.rs`, `python src/x.py`) count too.
 //!
 //! A path that omits or mixes up a part of a path that an earlier call got
 //! right is reported too. A guess that hits an existing file is not reported.
@@ -111,6 +111,7 @@ use toolmark_outcome::{Axis, Confidence, Severity};
 use toolmark_session::error_class::{ErrorClass, classify};
 use toolmark_session::path::resolve;
 use toolmark_session::session::{Ended, Session, SessionCall};
+use toolmark_session::words::Words;
 use toolmark_trace::EventKind;
 
 pub(crate) static RULE: Rule = Rule {
@@ -215,14 +216,13 @@ const SHOWING: &[(&str, usize)] = &[
     ("rg", 1),
 ];
 
-/// The only path that a command shows, if it does not exist. A command with several paths
-/// explores.
+/// The only path that a command shows or runs, if it does not exist. A command with several
+/// paths explores.
 fn missing_operand(call: &SessionCall<'_>, directory: &str) -> Option<String> {
-    let line = call.line().filter(|line| line.only_looks())?;
-    let text = call.result()?;
-    if !text.contains("o such file or directory") {
+    if !call.may_say(&MISSING) {
         return None;
     }
+    let (line, text) = (call.line()?, call.result()?);
     let mut directory = Cow::Borrowed(directory);
     for command in &line.simple_commands().commands {
         let (program, words) = command.words.split_first()?;
@@ -230,20 +230,51 @@ fn missing_operand(call: &SessionCall<'_>, directory: &str) -> Option<String> {
             directory = Cow::Owned(resolve(Some(&directory), to));
             continue;
         }
-        let Some((_, passed)) = SHOWING.iter().find(|(name, _)| name == program) else { continue };
-        let mut paths = words.iter().filter(|word| !word.starts_with('-')).skip(*passed);
-        let (Some(path), None) = (paths.next(), paths.next()) else { continue };
+        let passed = SHOWING.iter().find(|(name, _)| name == program).map(|(_, passed)| *passed);
+        let mut paths: Vec<&String> = words.iter().filter(|word| !word.starts_with('-')).collect();
+        match passed {
+            Some(passed) => drop(paths.drain(..passed.min(paths.len()))),
+            // Operands of other programs may be anything.
+            None => paths.retain(|word| is_like_path(word)),
+        }
+        let [path] = paths[..] else { continue };
         let is_plain = !path.contains(['*', '?', '$', '~', '{', '[']);
-        let is_said = |from: &str| {
-            let rest = from.trim_start_matches(['\'', '"']);
-            rest.starts_with(": No such file") || rest.starts_with(": no such file")
-        };
-        let mut after = text.match_indices(path.as_str()).map(|(at, path)| at + path.len());
-        if is_plain && path.len() > 1 && after.any(|end| text.get(end..).is_some_and(is_said)) {
+        let mut found = text.match_indices(path.as_str()).map(|(at, path)| (at, at + path.len()));
+        if is_plain && path.len() > 1 && found.any(|(start, end)| is_missed(&text, start, end)) {
             return Some(resolve(Some(&directory), path));
         }
     }
     None
+}
+
+/// Words without which no output says that a path is missing.
+static MISSING: Words = Words::new(|| {
+    Words::searcher(&["o such file or directory", "did not match any file", "Cannot find module"])
+});
+
+fn is_like_path(word: &str) -> bool {
+    let name = name_of(word);
+    !word.contains([':', '=', ' ', '@', '(']) && (word.contains('/') || is_file_name(name))
+}
+
+fn is_file_name(name: &str) -> bool {
+    name.rsplit_once('.').is_some_and(|(stem, ending)| {
+        !stem.is_empty()
+            && (1..=5).contains(&ending.len())
+            && ending.bytes().all(|b| b.is_ascii_alphanumeric())
+            && !ending.bytes().all(|b| b.is_ascii_digit())
+    })
+}
+
+/// Whether an output says that the path at a position is missing.
+fn is_missed(text: &str, start: usize, end: usize) -> bool {
+    let after = text.get(end..).unwrap_or_default().trim_start_matches(['\'', '"', '`']);
+    let before = text.get(..start).unwrap_or_default();
+    let says = [": No such file", ": no such file", ": [Errno 2] No such file"];
+    says.iter().any(|words| after.starts_with(words))
+        || ["pathspec '", "Cannot find module '", "no such file or directory, open '"]
+            .iter()
+            .any(|words| before.ends_with(words))
 }
 
 /// Whether the file is missing. A host program that cannot be started has the same message.

@@ -8,6 +8,9 @@
 //! agent ran a command or an edit in between that may have changed it, or sends
 //! the rejected edit again without reading the file.
 //!
+//! On hosts that reject nothing, a tool that says that it overwrote a file is
+//! reported if the session has neither read the file nor run a command before.
+//!
 //! If the context was compacted since the agent read the file, or only another
 //! process can have changed it, the first rejection has low confidence.
 //!
@@ -63,6 +66,21 @@
 //! Edit {"file_path":"/w/a.rs","old_string":"x","new_string":"y"} !> "File has been modified since read, either by the user or by a linter."
 //! ```
 
+//! A tool that replaces a file which was never read:
+//!
+//! ```fires
+//! host: gemini-cli
+//! user: describe the project in the README
+//! write_file {"file_path":"/w/README.md","content":"x"} -> "Successfully overwrote file: /w/README.md."
+//! ```
+//!
+//! ```quiet
+//! host: gemini-cli
+//! user: write the README again
+//! read_file {"file_path":"/w/README.md"} -> "old"
+//! write_file {"file_path":"/w/README.md","content":"x"} -> "Successfully overwrote file: /w/README.md."
+//! ```
+
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use foldhash::{HashMap, HashMapExt};
@@ -105,7 +123,11 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
             }
             (ToolRole::Edits | ToolRole::Writes, _) => {
                 recorder.count_opportunity(call);
-                files.entry(path).or_default().known(call);
+                let file = files.entry(path).or_default();
+                if file.seen.is_none() && is_overwritten(call) && !is_shown(session, call, path) {
+                    overwritten(session, recorder, call, path);
+                }
+                file.known(call);
             }
             (ToolRole::Reads, Ended::Ok) => files.entry(path).or_default().known(call),
             _ => {}
@@ -126,6 +148,41 @@ impl FileState {
     fn known(&mut self, call: &SessionCall<'_>) {
         *self = Self { seen: Some(call.index), refused: None };
     }
+}
+
+/// Whether the tool says that it replaced a file that was there.
+fn is_overwritten(call: &SessionCall<'_>) -> bool {
+    /// Maximum number of bytes to search; the statement is at the start.
+    const MAX_EXAMINED: usize = 200;
+    const WORDS: &[&str] = &["overwrote", "overwritten", "Overwrote", "Overwritten"];
+    call.role == ToolRole::Writes
+        && call.ended == Ended::Ok
+        && call
+            .result_start(MAX_EXAMINED)
+            .is_some_and(|start| WORDS.iter().any(|word| start.contains(word)))
+}
+
+/// Whether a command before may have made or shown the file.
+fn is_shown(session: &Session<'_>, call: &SessionCall<'_>, path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    session.before(call).any(|other| match other.line() {
+        Some(line) => !other.only_looks() || line.contains(name),
+        None => other.role == ToolRole::Dispatches,
+    })
+}
+
+fn overwritten(
+    session: &Session<'_>,
+    recorder: &mut Recorder<'_, '_>,
+    call: &SessionCall<'_>,
+    path: &str,
+) {
+    // If the start of the session is missing, the file may have been read in it.
+    let is_whole = session.events().iter().any(|event| event.starts_turn());
+    let message = format!("{} was replaced without having been read", session.shown(path));
+    let said = session.result_evidence(Role::Context, "what the tool answered", call);
+    let confidence = if is_whole { Confidence::Medium } else { Confidence::Low };
+    recorder.find(Draft::new(call, message).confidence(confidence).evidence(said));
 }
 
 fn refused(

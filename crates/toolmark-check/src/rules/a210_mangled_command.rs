@@ -4,8 +4,8 @@
 //!
 //! - unclosed quotes or backticks, and other syntax errors in the command
 //!   itself;
-//! - `[id]` and other glob patterns in file names, which the shell expands and
-//!   which match no file;
+//! - `[id]` and other glob patterns in file names or in options
+//!   (`--include=*.py`), which the shell expands and which match no file;
 //! - `$name` in the path of a file whose name contains a dollar sign, which the
 //!   shell replaces with nothing;
 //! - text in backticks that the shell runs as a command;
@@ -26,6 +26,10 @@
 //! quotes.
 //!
 //! # Examples
+//!
+//! ```fires
+//! Bash {"command":"grep -rn main --include=*.py . | head"} -> "(eval):1: no matches found: --include=*.py"
+//! ```
 //!
 //! ```fires
 //! host: codex
@@ -201,7 +205,10 @@ fn misread(command: &CommandLine<'_>, shown: &str) -> Option<Fault> {
     for line in shown.lines().take(LINES) {
         if has_glob && let Some((_, rest)) = line.split_once("no matches found: ") {
             let word = rest.trim();
-            let is_meant = word.contains('[') && word.contains(']') && command.contains(word);
+            // A file that exists, or a pattern for the program.
+            let is_name = word.contains('[') && word.contains(']');
+            let is_option = word.starts_with("--") && word.contains('=');
+            let is_meant = (is_name || is_option) && command.contains(word);
             if is_shell(line) && is_meant {
                 let message = format!("the shell takes {word} for a pattern of names");
                 return Some(Fault { kind: "glob", message });

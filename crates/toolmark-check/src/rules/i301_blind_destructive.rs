@@ -269,10 +269,12 @@ pub(crate) fn each<'s, 'a>(
             own.see(call);
             continue;
         };
+        // The files of a temporary directory belong to many programs.
         let is_own = |effect: &Effect| {
-            own.holds(session, call, effect)
-                || undoable.holds(call, effect)
-                || is_copied(session, call, effect)
+            !clears_temporary(effect)
+                && (own.holds(session, call, effect)
+                    || undoable.holds(call, effect)
+                    || is_copied(session, call, effect))
         };
         see(call, worst(analysis, |effect| !is_own(effect)));
         if call.ended != Ended::Failed {

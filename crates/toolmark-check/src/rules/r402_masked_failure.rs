@@ -6,6 +6,9 @@
 //! agent only continues, the finding has low confidence: it may have read the
 //! output.
 //!
+//! An exit code that a command prints (`$?`) after a pipe is reported too, if
+//! tests or a build are in front of the pipe: it is that of `tail` or `head`.
+//!
 //! # Why
 //!
 //! The host reports success, and the agent believes it. Later work builds on a
@@ -84,16 +87,30 @@
 //! Bash {"command":"git commit -am x"} -> "ok"
 //! ```
 
+//! An exit code that belongs to another program:
+//!
+//! ```fires
+//! Bash {"command":"make test 2>&1 | tail -6; echo \"EXIT: $?\""} -> "OK\nEXIT: 0"
+//! ```
+//!
+//! ```quiet
+//! Bash {"command":"set -o pipefail; make test 2>&1 | tail -6; echo \"EXIT: $?\""} -> "OK\nEXIT: 0"
+//! Bash {"command":"make test > out.txt; echo $?"} -> "0"
+//! Bash {"command":"git log | head -3; echo $?"} -> "0"
+//! ```
+
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use toolmark_outcome::{Axis, Confidence, Severity};
 use toolmark_outcome::{Evidence, Role};
 use toolmark_session::claims::{Claim, claim, notices_trouble};
+use toolmark_session::purpose::Purpose;
 use toolmark_session::recovery::{effects, moves};
 use toolmark_session::result_kind::result_kind;
 use toolmark_session::session::{Ended, Session, SessionCall};
 use toolmark_session::shell::CommandLine;
 use toolmark_shell::Kind;
+use toolmark_shell::ir::{Node, Part};
 use toolmark_shell::results::ResultKind;
 use toolmark_trace::EventKind;
 
@@ -117,6 +134,11 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     for (at, call) in session.calls().iter().enumerate() {
         while failures.next_if(|failure| failure.at < at).is_some() {}
         let failure = failures.next_if(|failure| failure.at == at);
+        if let Some(program) = call.line().and_then(borrowed_exit) {
+            let message = format!("the exit code that it prints is that of `{program}`");
+            let draft = Draft::new(call, message).about("the check is in front of the pipe");
+            recorder.find(draft.bucket("pipe"));
+        }
         let Some((failure, line)) = failure.and_then(|f| Some((f, f.masked.as_deref()?))) else {
             if call.line().is_some_and(CommandLine::proves_nothing) {
                 recorder.count_opportunity(call);
@@ -135,6 +157,33 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
             Reaction::Seen => {}
         }
     }
+}
+
+/// Returns the program at the end of a pipe whose exit code a command prints (`$?`) as if it were
+/// that of the tests or the build in front of it.
+fn borrowed_exit(line: &CommandLine<'_>) -> Option<String> {
+    // What `grep` returns may be the question.
+    const FILTERS: &[&str] = &["head", "tail", "sed", "awk", "tee", "cut", "sort", "uniq"];
+    let is_piped = line.contains("$?") && line.contains('|');
+    if !is_piped || line.contains("pipefail") || line.contains("PIPESTATUS") {
+        return None;
+    }
+    if !matches!(line.purpose(), Purpose::Tests | Purpose::Builds) {
+        return None;
+    }
+    line.parsed()?.items.windows(2).find_map(|items| {
+        let [piped, next] = items else { return None };
+        let (first, last) = (piped.pipeline.stages.first()?, piped.pipeline.stages.last()?);
+        let (Node::Simple(first), Node::Simple(last)) = (first, last) else { return None };
+        let program = last.words.first()?.fixed().filter(|name| FILTERS.contains(&&**name))?;
+        let is_filter = first.words.first()?.fixed().is_some_and(|n| FILTERS.contains(&&*n));
+        let [Node::Simple(print)] = next.pipeline.stages.as_slice() else { return None };
+        let prints = print.words.first()?.fixed().is_some_and(|n| n == "echo" || n == "printf");
+        let shows = |part: &Part| matches!(part, Part::Parameter { name, .. } if name == "?");
+        let is_shown = print.words.iter().any(|word| word.parts.iter().any(shows));
+        let is_it = piped.pipeline.stages.len() > 1 && !is_filter && prints && is_shown;
+        is_it.then(|| program.into_owned())
+    })
 }
 
 /// Finds a command that prints a text of its own instead of the error (`2>/dev/null || echo

@@ -10,6 +10,9 @@
 //! same path does not exist. Other calls may lie in between, if they cannot have
 //! removed the cause.
 //!
+//! Calls that a rule or a mode of the host denies for the same reason again are
+//! one finding of the second one.
+//!
 //! Tests, builds and searches are not reported, because their errors are
 //! results. Neither are network errors and what the user refused.
 //!
@@ -105,6 +108,15 @@
 //! Bash {"command":"cargo test c"} !101 "error: test failed, to rerun pass `--lib`"
 //! ```
 
+//! A mode of the host:
+//!
+//! ```fires
+//! host: gemini-cli
+//! write_file {"file_path":"/w/a.ts","content":"x"} x> "Tool execution denied by policy. You are in Plan Mode."
+//! user: go on
+//! replace {"file_path":"/w/a.ts","old_string":"x","new_string":"y"} x> "Tool execution denied by policy. You are in Plan Mode."
+//! ```
+
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use foldhash::HashMap;
@@ -119,7 +131,7 @@ use toolmark_session::session::{Ended, Session, SessionCall};
 use toolmark_session::text::error_line;
 use toolmark_session::tool_effect::ToolEffect;
 use toolmark_shell::results::ResultKind;
-use toolmark_trace::DeniedBy;
+use toolmark_trace::{DeniedBy, Status};
 
 pub(crate) static RULE: Rule = Rule {
     code: "R414",
@@ -181,6 +193,7 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
         }
     }
     tell(session, recorder, streak, &mut told);
+    tell_denied(session, recorder, &told);
     for (first, again) in known.repeats {
         if told.contains(&again.index) || recorder.is_found(again) {
             continue;
@@ -191,6 +204,48 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
         let draft = Draft::new(again, message).about("the second time");
         recorder.find(draft.bucket(again.tool.to_string()).evidence(earlier).evidence(answer));
     }
+}
+
+/// Reports calls that a rule denies again and again, as one finding of the second one.
+fn tell_denied(session: &Session<'_>, recorder: &mut Recorder<'_, '_>, told: &BTreeSet<usize>) {
+    let mut denied: Vec<(String, Vec<&SessionCall<'_>>)> = Vec::new();
+    for call in session.calls() {
+        let Some(words) = denial_of(call) else { continue };
+        match denied.iter_mut().find(|(one, _)| *one == words) {
+            // Calls of one response are made before the first of them is denied.
+            Some((_, calls))
+                if calls.last().is_none_or(|last| {
+                    last.call.step.is_none() || last.call.step != call.call.step
+                }) =>
+            {
+                calls.push(call);
+            }
+            Some(_) => {}
+            None => denied.push((words, vec![call])),
+        }
+    }
+    for (_, calls) in denied {
+        let [first, again, more @ ..] = calls.as_slice() else { continue };
+        if told.contains(&again.index) {
+            continue;
+        }
+        let message = format!("{} is denied again for the same reason", again.tool);
+        let earlier = session.result_evidence(Role::Context, "the same answer", first);
+        let draft = Draft::new(again, message).about("the second time").evidence(earlier);
+        let draft = draft.bucket(again.tool.to_string());
+        recorder.find(more.iter().take(MAX_EVIDENCE).fold(draft, |draft, call| {
+            draft.evidence(session.evidence(Role::Context, "and again", call))
+        }));
+    }
+}
+
+/// Returns the reason with which a rule, not the user, denied a call.
+fn denial_of(call: &SessionCall<'_>) -> Option<String> {
+    if call.call.status != Status::Denied {
+        return None;
+    }
+    let is_rule = matches!(call.call.denied_by(), Some(DeniedBy::Rule));
+    is_rule.then(|| line_of(call)).flatten()
 }
 
 /// Errors that say what is wrong with the call, and the calls that gave them again.

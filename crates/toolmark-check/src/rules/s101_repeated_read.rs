@@ -6,7 +6,8 @@
 //! several at once as well.
 //!
 //! If a command in between may have changed files, or the user sent a message,
-//! the finding has lower confidence. Not reported: a read after a change or a
+//! the finding has lower confidence; a session has one such finding, with all
+//! its calls. Not reported: a read after a change or a
 //! failed edit of the file, after a command that names the file, after the
 //! context was compacted, and a read of a file that programs write to while
 //! they run.
@@ -157,7 +158,7 @@ use toolmark_session::path::resolve;
 use toolmark_session::session::{Ended, Session, SessionCall};
 use toolmark_session::shell::stand_in::{Deed, Fit, Span};
 use toolmark_session::text::{Numbering, find, head, lines};
-use toolmark_trace::{Event, EventKind};
+use toolmark_trace::{Event, EventKind, Status};
 
 pub(crate) static RULE: Rule = Rule {
     code: "S101",
@@ -421,7 +422,18 @@ fn output(result: &str) -> &str {
 fn bare(result: &str) -> &str {
     let body = toolmark_session::files::body(result);
     let end = memmem::find(body.as_bytes(), b"<system-reminder>").unwrap_or(body.len());
-    body.get(..end).unwrap_or(body).trim_end()
+    let body = body.get(..end).unwrap_or(body).trim_end();
+    // A note about the rest of the file: `[33 more lines in file. Use offset=215 to continue.]`.
+    match body.rsplit_once('\n') {
+        Some((text, note)) if is_note(note) => text.trim_end(),
+        _ => body,
+    }
+}
+
+/// Whether the last line of a result is a note about lines that it does not show.
+fn is_note(line: &str) -> bool {
+    let is_bracketed = line.starts_with(['[', '(']) && line.ends_with([']', ')']);
+    is_bracketed && (line.contains("offset") || line.contains("more lines"))
 }
 
 /// Returns the numbered lines of a result; empty if there are none.
@@ -553,6 +565,10 @@ fn forget<'s, 'a>(
     call: &'s SessionCall<'a>,
     seen: &mut HashMap<(Option<Cow<'a, str>>, String), KnownParts<'s, 'a>>,
 ) {
+    // A denied call has not touched the file, and says so.
+    if call.call.status == Status::Denied {
+        return;
+    }
     match call.role {
         ToolRole::Writes | ToolRole::Edits => {
             if let Some(path) = call.path.as_deref() {
