@@ -26,6 +26,8 @@ mod plain;
 mod protect;
 mod protocol;
 pub mod results;
+pub mod tool_effect;
+pub mod tool_policy;
 pub mod toolset;
 mod verdict;
 

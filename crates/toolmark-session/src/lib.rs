@@ -29,10 +29,11 @@ pub mod result_kind;
 pub mod session;
 pub mod shell;
 pub mod text;
-pub mod tool_effect;
+pub mod tool_rules;
 pub mod words;
 
 pub mod addresses;
 
 pub use call_key::errand;
 pub use session::Session;
+pub use toolmark_hosts::tool_effect;

@@ -15,6 +15,8 @@
 //!   unknown agent. `cwd:` sets the working directory (`/w` by default) or, after a
 //!   call, the new one. `tools:` lists the available tools, separated by commas, or
 //!   one tool with its JSON Schema.
+//! - `policy:` is an entry of the `tools:` section: a tool and its conditions as JSON. Only rules
+//!   that check a policy read it: [`policy`].
 //! - `expected:` is a call that the task expects, in a run that failed by its own record.
 //! - `user:`, `assistant:` and `reasoning:` are messages, and `context:` is text that the
 //!   host gave the model; `compaction` has no text.
@@ -31,6 +33,8 @@
 
 use serde_json::Value;
 use std::sync::Arc;
+use toolmark_config::Node;
+use toolmark_hosts::tool_policy::ToolPolicy;
 use toolmark_hosts::toolset::builtin;
 use toolmark_trace::{
     Answer, At, Builder, Declared, DeclaredOutcome, EventKind, ExpectedCall, Level, Location, Move,
@@ -108,6 +112,18 @@ pub fn parse(text: &str) -> Result<Trajectory, NotationError> {
     Ok(run)
 }
 
+/// Returns the policy for named tools in this notation.
+#[must_use]
+pub fn policy(text: &str) -> ToolPolicy {
+    let entries = text.lines().filter_map(|line| {
+        let (tool, terms) = line.trim().strip_prefix("policy:")?.trim().split_once(' ')?;
+        Some((tool.to_owned(), serde_json::from_str(terms).ok()?))
+    });
+    let tools: serde_json::Map<String, Value> = entries.collect();
+    let root = Node::from_json(&serde_json::json!({ "tools": tools }));
+    root.map(|root| ToolPolicy::read(&root, &mut Vec::new())).unwrap_or_default()
+}
+
 /// Returns the trace format of a host, and the name of its agent.
 fn written_by(host: &str) -> Result<(&str, &str), NotationError> {
     if host == "openai" {
@@ -135,7 +151,8 @@ impl Lines {
             column: 1,
             byte: self.offset,
         });
-        if line.is_empty() || line.starts_with('#') || line.starts_with("host:") {
+        let is_setting = ["#", "host:", "policy:"].iter().any(|start| line.starts_with(start));
+        if line.is_empty() || is_setting {
             return Ok(());
         }
         if let Some(line) = line.strip_prefix("> ") {

@@ -23,6 +23,7 @@ use serde_json::Value;
 use std::borrow::Cow;
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
+use toolmark_hosts::tool_policy::ToolPolicy;
 use toolmark_hosts::toolset::{Chosen, Tool, ToolRole, Toolset, Toolsets};
 use toolmark_outcome::{CallRef, Evidence, Role, TracePlace, Untrusted, excerpt};
 use toolmark_shell::{Analysis, Context, Effect, Facts, analyze_parsed};
@@ -91,6 +92,8 @@ pub struct SessionCall<'a> {
     pub spec_by_user: bool,
     /// Role of the call.
     pub role: ToolRole,
+    /// Effect that the user declares for the tool.
+    declared: Option<ToolEffect>,
     /// Status of the call.
     pub ended: Ended,
     /// User turn of the call, from 1; 0 before the first.
@@ -395,12 +398,13 @@ impl<'a> SessionCall<'a> {
         LineRange { from: spec.offset.number(args), count: spec.limit.number(args) }
     }
 
-    /// Returns the effect that the tool's name suggests. `None` for tools that a toolset
-    /// describes, and for names without a known verb.
+    /// Returns the effect that the user declares for the tool, otherwise the one that its name
+    /// suggests. `None` for tools that a toolset describes, and for names without a known verb.
     #[must_use]
     pub fn tool_effect(&self) -> Option<ToolEffect> {
         let is_named = self.role == ToolRole::Other;
-        is_named.then(|| ToolEffect::of_name(&self.call.name.full())).flatten()
+        let by_name = || is_named.then(|| ToolEffect::of_name(&self.call.name.full())).flatten();
+        self.declared.or_else(by_name)
     }
 
     /// Whether the call certainly changed no file.
@@ -480,10 +484,11 @@ struct Named<'a> {
     label: Rc<str>,
     spec: Option<&'a Tool>,
     by_user: bool,
+    effect: Option<ToolEffect>,
 }
 
 impl<'a> Named<'a> {
-    fn new(call: &Call, toolset: &Chosen<'a>) -> Self {
+    fn new(call: &Call, toolset: &Chosen<'a>, policy: &ToolPolicy) -> Self {
         let canonical = call.name.canonical();
         let described = toolset.describe_split(&call.name, &canonical);
         let label = match &canonical.server {
@@ -494,6 +499,10 @@ impl<'a> Named<'a> {
             label: label.into(),
             spec: described.map(|found| found.tool),
             by_user: described.is_some_and(|found| found.by_user),
+            effect: match policy.tools.is_empty() {
+                true => None,
+                false => policy.effect(&call.name.full()),
+            },
         }
     }
 }
@@ -502,6 +511,7 @@ impl<'a> Named<'a> {
 pub struct Session<'a> {
     trajectory: &'a Trajectory,
     toolset: Chosen<'a>,
+    policy: &'a ToolPolicy,
     calls: Vec<SessionCall<'a>>,
     project: Rc<Project>,
     files: OnceCell<Files>,
@@ -538,7 +548,7 @@ impl<'a> Session<'a> {
     /// Prepares the agent's calls with the descriptions of their tools.
     #[must_use]
     pub fn new(trajectory: &'a Trajectory, toolsets: &'a Toolsets) -> Self {
-        let toolset = toolsets.choose(trajectory);
+        let (toolset, policy) = (toolsets.choose(trajectory), toolsets.policy());
         let mut places = vec![(0, 0); trajectory.calls.len()];
         let mut turn = 0;
         for (at, event) in trajectory.events.iter().enumerate() {
@@ -570,7 +580,8 @@ impl<'a> Session<'a> {
             }
             let name = &call.name;
             let key = (name.original.raw(), name.namespace.as_ref().map(|n| n.raw()));
-            let named = names.entry(key).or_insert_with(|| Named::new(call, &toolset)).clone();
+            let named =
+                names.entry(key).or_insert_with(|| Named::new(call, &toolset, policy)).clone();
             let args = || call.args.as_ref().and_then(|args| args.parsed());
             let path = named.spec.filter(|spec| !spec.path.is_empty()).and_then(|spec| {
                 let path = spec.path.text(args()?)?;
@@ -587,6 +598,7 @@ impl<'a> Session<'a> {
                 spec: named.spec,
                 spec_by_user: named.by_user,
                 role,
+                declared: named.effect,
                 ended: crate::ended::by_answer(Ended::of(call), call, role, named.spec),
                 turn,
                 event,
@@ -607,6 +619,7 @@ impl<'a> Session<'a> {
         Self {
             trajectory,
             toolset,
+            policy,
             calls,
             project,
             files: OnceCell::new(),
@@ -659,6 +672,12 @@ impl<'a> Session<'a> {
     ) -> impl Iterator<Item = &'s SessionCall<'a>> + use<'s, 'a> {
         let start = self.calls.partition_point(|other| other.index <= call.index);
         self.calls[start..].iter()
+    }
+
+    /// Returns the effects and conditions that the user declares for named tools.
+    #[must_use]
+    pub fn policy(&self) -> &'a ToolPolicy {
+        self.policy
     }
 
     /// Returns the host's tools.

@@ -2,6 +2,7 @@
 
 use super::{Tool, Toolset, builtin, generic, ids};
 use crate::HOSTS;
+use crate::tool_policy::ToolPolicy;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 use toolmark_trace::{Canonical, ToolName, Trajectory};
@@ -10,13 +11,26 @@ use toolmark_trace::{Canonical, ToolName, Trajectory};
 #[derive(Debug, Default)]
 pub struct Toolsets {
     user: Vec<Toolset>,
+    policy: ToolPolicy,
 }
 
 impl Toolsets {
     /// Adds toolsets of the user, which take precedence over the built-in ones.
     #[must_use]
     pub fn with(user: Vec<Toolset>) -> Self {
-        Self { user }
+        Self { user, policy: ToolPolicy::default() }
+    }
+
+    /// Sets the effects and conditions that the user declares for named tools.
+    #[must_use]
+    pub fn with_policy(self, policy: ToolPolicy) -> Self {
+        Self { policy, ..self }
+    }
+
+    /// Returns the effects and conditions that the user declares for named tools.
+    #[must_use]
+    pub fn policy(&self) -> &ToolPolicy {
+        &self.policy
     }
 
     /// Returns the toolset of a trajectory, by its format and agent, otherwise the one that

@@ -50,6 +50,10 @@ impl ToolEffect {
         }
     }
 
+    /// All effects.
+    pub const ALL: &'static [Self] =
+        &[Self::Read, Self::Change, Self::HandOff, Self::Send, Self::Final, Self::Money];
+
     /// Whether a call with this effect cannot be taken back.
     #[must_use]
     pub const fn is_final(self) -> bool {
@@ -94,7 +98,8 @@ impl ToolEffect {
     }
 
     /// Like [`Self::of_name`], for words that are split already.
-    pub(crate) fn of_words(name: &str, words: &str) -> Option<Self> {
+    #[must_use]
+    pub fn of_words(name: &str, words: &str) -> Option<Self> {
         let words: Vec<&str> = words.split(' ').filter(|word| !word.is_empty()).collect();
         let has_namespace = name.contains(['.', '/', ':']) || name.contains("__");
         let (at, verb, kind) = first_verb(&words, has_namespace)?;
@@ -113,7 +118,8 @@ impl ToolEffect {
 }
 
 /// Returns the words of the name of a tool without those of its server.
-pub(crate) fn own_words(name: &str) -> String {
+#[must_use]
+pub fn own_words(name: &str) -> String {
     let own = name.rsplit_once("__").map_or(name, |(_, own)| own);
     let own = own.rsplit(['/', '.', ':']).next().unwrap_or(own);
     split_words(without_server(own))
@@ -132,7 +138,8 @@ fn without_server(own: &str) -> &str {
 }
 
 /// Returns the words of a name, separated by blanks.
-pub(crate) fn split_words(own: &str) -> String {
+#[must_use]
+pub fn split_words(own: &str) -> String {
     let mut words = String::with_capacity(own.len() + 8);
     let mut was_lower = false;
     // Most names are short and plain.
