@@ -21,6 +21,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use toolmark_base::SortedMap;
 use toolmark_config::{Node, Problem, Span, Spanned, did_you_mean, quoted, read};
+use toolmark_hosts::tool_policy::ToolPolicy;
 use toolmark_hosts::toolset::Toolset;
 use toolmark_outcome::{Confidence, Severity};
 
@@ -41,6 +42,8 @@ pub struct Config {
     pub gates: Option<Vec<Gate>>,
     /// User-defined toolsets.
     pub toolsets: Vec<Toolset>,
+    /// Effects of named tools and conditions on their calls: the `tools:` section.
+    pub policy: ToolPolicy,
 }
 
 /// Rules that `toolmark check` runs, and the severities that fail.

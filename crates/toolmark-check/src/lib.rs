@@ -65,4 +65,5 @@ pub use rules::{RULES, default_rules, rule_by_code};
 pub use scorecard::{Destructive, Measure, RuleCount, Scale, Scorecard, Tally, ToolCard};
 pub use second_opinion::Refined;
 pub use session_card::SessionCard;
+pub use toolmark_hosts::tool_policy::{self, ToolPolicy};
 pub use toolmark_hosts::toolset::Toolsets;

@@ -175,7 +175,8 @@ impl CheckOptions {
         let ignore: Vec<String> = config.ignore.iter().chain(&self.ignore).cloned().collect();
         let rules = select_rules(select, &ignore)?;
         let least = self.min_confidence.or(config.min_confidence).unwrap_or(Confidence::Medium);
-        let toolsets = Toolsets::with(std::mem::take(&mut config.toolsets));
+        let toolsets = Toolsets::with(std::mem::take(&mut config.toolsets))
+            .with_policy(std::mem::take(&mut config.policy));
         let severities = std::mem::take(&mut config.severity);
         let checker = Checker::new(rules, least, toolsets).severities(severities);
         let compares = self.baseline.is_some();

@@ -6,9 +6,9 @@ use crate::Verbosity;
 use crate::human;
 use crate::{Events, Tone};
 use std::path::Path;
+use toolmark_check::ToolPolicy;
 use toolmark_check::config::{Config, read_config};
-use toolmark_config::Problem;
-use toolmark_config::{Source, parse};
+use toolmark_config::{Node, Problem, Source, parse};
 use toolmark_redact::printable;
 
 /// Name of the default file.
@@ -27,11 +27,14 @@ pub fn open(named: Option<&Path>, events: &mut dyn Events) -> Result<Config, Sto
     let parsed = parse(&source);
     let mut problems = parsed.problems;
     let broken = problems.iter().filter(|problem| problem.is_error()).count();
-    let part = parsed.node.as_ref().and_then(|root| root.get("check"));
-    let Some(part) = part.filter(|part| !part.is_null()) else {
+    let root = parsed.node.as_ref();
+    let part = root.and_then(|root| root.get("check")).filter(|part| !part.is_null());
+    let has_policy = root.is_some_and(has_policy);
+    if part.is_none() && !has_policy {
         return without(named, broken, &source, &problems, events);
-    };
-    let config = read_config(part, &mut problems);
+    }
+    let mut config = part.map(|part| read_config(part, &mut problems)).unwrap_or_default();
+    config.policy = root.map(|root| ToolPolicy::read(root, &mut problems)).unwrap_or_default();
     events.problems(&source, &problems)?;
     match problems.iter().filter(|problem| problem.is_error()).count() as u64 {
         0 => Ok(config),
@@ -46,12 +49,22 @@ pub fn open(named: Option<&Path>, events: &mut dyn Events) -> Result<Config, Sto
 /// Lints the section in a spec.
 pub fn lint(source: &Source) -> Vec<Problem> {
     let parsed = parse(source);
+    let mut problems = Vec::new();
     let part = parsed.node.as_ref().and_then(|root| root.get("check"));
     // A part that is not a map, and invalid YAML, are reported by the spec itself.
-    let Some(part) = part.filter(|part| part.as_map().is_some()) else { return Vec::new() };
-    let mut problems = Vec::new();
-    let _ = read_config(part, &mut problems);
+    if let Some(part) = part.filter(|part| part.as_map().is_some()) {
+        let _ = read_config(part, &mut problems);
+    }
+    if let Some(root) = parsed.node.as_ref().filter(|root| has_policy(root)) {
+        let _ = ToolPolicy::read(root, &mut problems);
+    }
     problems
+}
+
+/// Whether a file has a `tools:` or `order:` section. A list of tools belongs to another system.
+fn has_policy(root: &Node) -> bool {
+    let is_list = |key: &str| root.get(key).is_some_and(|part| part.as_list().is_some());
+    root.get("tools").is_some_and(|part| part.as_map().is_some()) || is_list("order")
 }
 
 /// Handles a file without a `check:` section: an error if the user named the file. A broken default
@@ -70,8 +83,9 @@ fn without(
             let message = format!("{} has {errors}; nothing was checked", path.display());
             return Err(Failure::usage(message).into());
         }
-        let failure = Failure::usage(format!("{} has no `check:` section", path.display()));
-        return Err(failure.hint("write rules, gates and toolsets under `check:`").into());
+        let message = format!("{} has neither `check:` nor `tools:`", path.display());
+        let hint = "write rules, gates and toolsets under `check:`, conditions under `tools:`";
+        return Err(Failure::usage(message).hint(hint).into());
     }
     if broken > 0 && events.verbosity() > Verbosity::Quiet {
         let errors = human::things(broken as u64, "error");

@@ -20,6 +20,7 @@ mod a216_guessed_name;
 mod a220_lost_directory;
 mod a221_expected_action;
 mod a222_status_conflict;
+mod a223_tool_policy;
 pub(crate) mod i301_blind_destructive;
 mod i302_out_of_tree_write;
 mod i303_secret_read;
@@ -36,6 +37,8 @@ mod i313_unseen_loss;
 mod i314_published_history;
 mod i315_unwanted_files;
 mod i316_final_twice;
+mod i317_unconfirmed_call;
+mod i318_foreign_instruction;
 mod provenance;
 mod r401_blind_repeat;
 mod r402_masked_failure;
@@ -93,6 +96,7 @@ pub static RULES: &[&Rule] = &[
     &a220_lost_directory::RULE,
     &a221_expected_action::RULE,
     &a222_status_conflict::RULE,
+    &a223_tool_policy::RULE,
     &i301_blind_destructive::RULE,
     &i302_out_of_tree_write::RULE,
     &i303_secret_read::RULE,
@@ -109,6 +113,8 @@ pub static RULES: &[&Rule] = &[
     &i314_published_history::RULE,
     &i315_unwanted_files::RULE,
     &i316_final_twice::RULE,
+    &i317_unconfirmed_call::RULE,
+    &i318_foreign_instruction::RULE,
     &r401_blind_repeat::RULE,
     &r402_masked_failure::RULE,
     &r403_evasion::RULE,
@@ -129,15 +135,25 @@ pub static RULES: &[&Rule] = &[
 
 /// Codes of rules whose accuracy on real sessions has not been shown yet. They run only if
 /// they are selected by their code or name.
-static PREVIEW: &[&str] =
-    &["A215", "A222", "I311", "I312", "I313", "I314", "I315", "I316", "R415", "R416"];
+static PREVIEW: &[&str] = &[
+    "A215", "A222", "I311", "I312", "I313", "I314", "I315", "I316", "I318", "R415", "R416",
+];
 
 /// Returns the rules that run without an explicit selection.
 pub fn default_rules() -> impl Iterator<Item = &'static Rule> {
     RULES.iter().copied().filter(|rule| !rule.is_preview())
 }
 
+/// Codes of rules that find nothing without the `tools:` section.
+static BY_POLICY: &[&str] = &["A223", "I317"];
+
 impl Rule {
+    /// Whether the rule finds nothing without the `tools:` section of `toolmark.yaml`.
+    #[must_use]
+    pub fn needs_policy(&self) -> bool {
+        BY_POLICY.contains(&self.code)
+    }
+
     /// Whether the rule runs only if it is selected by its code or name.
     #[must_use]
     pub fn is_preview(&self) -> bool {
@@ -202,7 +218,8 @@ mod tests {
                 let run =
                     notation::parse(trace).unwrap_or_else(|why| panic!("{code}: {why}\n{trace}"));
                 // The page describes the findings that are shown by default.
-                let checker = Checker::new(vec![rule], Confidence::Medium, Toolsets::default());
+                let toolsets = Toolsets::default().with_policy(notation::policy(trace));
+                let checker = Checker::new(vec![rule], Confidence::Medium, toolsets);
                 let found = checker.check(&run).findings;
                 let said: Vec<_> = found.iter().map(|f| f.message.raw()).collect();
                 match example.expectation {
