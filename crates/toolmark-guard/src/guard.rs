@@ -1,26 +1,39 @@
 //! The guard: decides about the effects of a call by the policy.
 
 use crate::after::look_back;
-use crate::policy::Policy;
+use crate::policy::{Policy, by_instruction};
+use std::path::Path;
 use toolmark_hosts::Verdict;
 use toolmark_hosts::toolset::{Tool, Toolsets};
 use toolmark_hosts::{Event, Moment};
 use toolmark_session::effects::ToolInput;
+use toolmark_session::session::Session;
+use toolmark_session::tool_rules::{Past, SessionPast};
 use toolmark_shell::{Decision, Facts, Protection};
-use toolmark_trace::ToolName;
+use toolmark_trace::{ToolName, Trajectory};
 
 /// Decides about calls.
 #[derive(Debug, Default)]
 pub struct Guard {
     policy: Policy,
     toolsets: Toolsets,
+    transcripts: Option<TranscriptReader>,
 }
+
+/// Reads the file in which a host keeps a session.
+pub type TranscriptReader = fn(&Path) -> Option<Trajectory>;
 
 impl Guard {
     /// Creates a guard from a policy and the user's own toolsets.
     #[must_use]
     pub fn new(policy: Policy, toolsets: Toolsets) -> Self {
-        Self { policy, toolsets }
+        Self { policy, toolsets, transcripts: None }
+    }
+
+    /// Adds a reader of transcripts, for conditions on earlier calls.
+    #[must_use]
+    pub fn reading(self, transcripts: Option<TranscriptReader>) -> Self {
+        Self { transcripts, ..self }
     }
 
     /// Adds further files of the guard that must not be changed.
@@ -38,12 +51,47 @@ impl Guard {
     /// Decides about a call that is about to run, and reviews one that has run.
     #[must_use]
     pub fn decide(&self, event: &Event<'_>, facts: Option<&dyn Facts>) -> Verdict {
+        self.decide_after(event, facts, None)
+    }
+
+    /// Decides about a call, given the calls and messages before it. Without them, the transcript
+    /// of the host is read if the policy has conditions on the tool.
+    #[must_use]
+    pub fn decide_after(
+        &self,
+        event: &Event<'_>,
+        facts: Option<&dyn Facts>,
+        past: Option<&dyn Past>,
+    ) -> Verdict {
         let input = self.input(event);
         match event.moment {
-            Moment::Before | Moment::Permission => self.verdict(event, &input, facts),
+            Moment::Before | Moment::Permission => {
+                let verdict = self.verdict(event, &input, facts);
+                match self.by_past(event, past) {
+                    Some(other) => raised(verdict, other),
+                    None => verdict,
+                }
+            }
             Moment::After => look_back(event, &input),
             Moment::Other => Verdict::allow(),
         }
+    }
+
+    /// Returns the verdict by the calls and messages before the call.
+    fn by_past(&self, event: &Event<'_>, past: Option<&dyn Past>) -> Option<Verdict> {
+        if let Some(past) = past {
+            let by_conditions = self.policy.by_conditions(event, past);
+            return by_conditions.or_else(|| by_instruction(event, past));
+        }
+        if !self.policy.has_conditions(&event.tool) {
+            return None;
+        }
+        let path = event.transcript.as_deref().map(Path::new).filter(|path| path.is_absolute());
+        let run = self.transcripts.zip(path).and_then(|(read, path)| read(path));
+        let Some(run) = run else { return self.policy.without_past(&event.tool) };
+        let session = Session::new(&run, &self.toolsets);
+        let past = SessionPast::of_pending(&session, event.call_id.as_deref());
+        self.policy.by_conditions(event, &past).or_else(|| by_instruction(event, &past))
     }
 
     /// Returns the call in the form used by the analysis.
@@ -100,6 +148,21 @@ impl Guard {
     /// Returns the known properties of the tool of a call.
     fn tool(&self, event: &Event<'_>) -> Option<&Tool> {
         self.toolsets.tool_of(&event.host, &ToolName::new(event.tool.as_ref()))
+    }
+}
+
+/// Returns the stricter of two verdicts. A policy that only observes stops nothing.
+fn raised(verdict: Verdict, other: Verdict) -> Verdict {
+    if other.decision <= verdict.observed.unwrap_or(verdict.decision) {
+        return verdict;
+    }
+    let analysis = verdict.analysis;
+    match verdict.observed {
+        Some(_) => {
+            let observed = Some(other.decision);
+            Verdict { decision: Decision::Allow, observed, analysis, ..other }
+        }
+        None => Verdict { analysis, ..other },
     }
 }
 

@@ -39,5 +39,5 @@ pub mod replay;
 pub mod session;
 mod transcript;
 
-pub use guard::Guard;
+pub use guard::{Guard, TranscriptReader};
 pub use toolmark_hosts::{Args, Event, Moment, Verdict};

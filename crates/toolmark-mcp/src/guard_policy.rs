@@ -7,6 +7,7 @@ use toolmark_guard::files::Opened;
 use toolmark_guard::policy::Rate;
 use toolmark_guard::{Args, Event, Moment, Verdict};
 use toolmark_pattern::is_wildcard_match;
+use toolmark_session::tool_rules::{LivePast, Past};
 use toolmark_shell::{Decision, Facts};
 
 /// A policy that decides about calls with the guard.
@@ -27,24 +28,26 @@ impl GuardPolicy {
         Self { opened: guard.into(), cwd, changed: Decision::Deny, rate: None }
     }
 
-    fn decide(&self, name: &str, args: Args) -> Ruling {
+    fn decide(&self, name: &str, args: Args, past: Option<&dyn Past>) -> Ruling {
         let mut event = Event::new(Moment::Before, "mcp", name);
         event.cwd = self.cwd.as_deref().map(Into::into);
         event.args = args;
         let disk = self.cwd.as_deref().and_then(Disk::at);
         let facts = disk.as_ref().map(|disk| disk as &dyn Facts);
-        let Verdict { decision, rule, reason, suggestion, .. } = self.opened.verdict(&event, facts);
+        let verdict = self.opened.verdict_after(&event, facts, past);
+        let Verdict { decision, rule, reason, suggestion, .. } = verdict;
         Ruling { decision, rule, reason, details: None, suggestion }
     }
 }
 
 impl CallPolicy for GuardPolicy {
     fn tool(&self, _server: &str, _tool: &str, name: &str) -> Ruling {
-        self.decide(name, Args::None)
+        self.decide(name, Args::None, None)
     }
 
     fn call(&self, call: &Call<'_>) -> Ruling {
-        self.decide(call.name, Args::Json(Value::clone(call.args)))
+        let past = LivePast(call.earlier);
+        self.decide(call.name, Args::Json(Value::clone(call.args)), Some(&past))
     }
 
     fn changed(&self) -> Decision {
@@ -72,7 +75,8 @@ mod tests {
         assert_eq!(guarded.tool("shell", "run_command", name).decision, Decision::Allow);
         for (command, want) in [("ls", Decision::Allow), ("rm -rf ~", Decision::Deny)] {
             let args = json!({"command": command});
-            let call = Call { server: "shell", tool: "run_command", name, args: &args };
+            let call =
+                Call { server: "shell", tool: "run_command", name, args: &args, earlier: &[] };
             let ruling = guarded.call(&call);
             let mut event = Event::new(Moment::Before, "mcp", name);
             event.cwd = Some("/work/project".into());

@@ -5,6 +5,7 @@
 
 use serde_json::Value;
 use toolmark_guard::policy::Rate;
+use toolmark_session::tool_rules::LiveCall;
 use toolmark_shell::Decision;
 
 /// A call to decide about.
@@ -18,6 +19,8 @@ pub struct Call<'a> {
     pub name: &'a str,
     /// Arguments.
     pub args: &'a Value,
+    /// Calls that were forwarded before, the earliest first.
+    pub earlier: &'a [LiveCall],
 }
 
 /// A decision and its reason.

@@ -17,11 +17,13 @@ use toolmark_check::config::read_config;
 use toolmark_guard::Guard;
 use toolmark_guard::files::{self, Opened, Readers, Trust};
 use toolmark_match::call_match::compile_schema;
+use toolmark_trace::{Options, read_path};
 
 /// Readers of every section of a policy.
 pub static READERS: Readers = Readers {
     schemas: compile_schema,
     toolsets: |check, problems| read_config(check, problems).toolsets,
+    transcripts: |path| read_path(path, &Options::default()).ok()?.next(),
 };
 
 /// Opens the guard for a session in a directory.

@@ -12,7 +12,7 @@ const LARGEST: u64 = 1 << 20;
 /// Maximum size of a project's policy, in bytes; smaller, because it comes with a repository.
 const LARGEST_OF_PROJECT: u64 = 64 << 10;
 
-/// A file with a `guard:` part.
+/// A file with a `guard:` or a `tools:` part.
 pub(super) struct File {
     pub(super) source: Source,
     pub(super) node: Option<Node>,
@@ -46,6 +46,12 @@ fn begins_part(bytes: &[u8]) -> bool {
     })
 }
 
+/// Whether a file has conditions on named tools.
+pub(super) fn has_conditions(root: &Node) -> bool {
+    let is_list = |key: &str| root.get(key).is_some_and(|part| part.as_list().is_some());
+    root.get("tools").is_some_and(|part| part.as_map().is_some()) || is_list("order")
+}
+
 impl File {
     /// Reads a file; `None` if it does not exist or has no `guard:` part. A file that was named
     /// explicitly must exist and have one.
@@ -62,7 +68,8 @@ impl File {
         let mut bytes = Vec::new();
         let read = file.take(LARGEST + 1).read_to_end(&mut bytes);
         read.map_err(|error| ReadFileError::io(path, error))?;
-        let speaks = bytes.windows(5).any(|window| window == b"guard");
+        let speaks =
+            bytes.windows(5).any(|window| matches!(window, b"guard" | b"tools" | b"order"));
         match (speaks, bytes.len() as u64 > LARGEST) {
             (false, _) if named => return Err(PolicyFileError::NoSection(path.to_owned())),
             // A spec, however large.
@@ -82,7 +89,8 @@ impl File {
         let source = Source::new(path.to_string_lossy(), text);
         let parsed = parse(&source);
         let (node, problems) = (parsed.node, parsed.problems);
-        let has_part = node.as_ref().is_some_and(|root| root.get("guard").is_some());
+        let has_part =
+            node.as_ref().is_some_and(|root| root.get("guard").is_some() || has_conditions(root));
         let is_broken = problems.iter().any(Problem::is_error);
         if !has_part && !is_broken {
             return match named {

@@ -4,15 +4,15 @@
 //! `.config/toolmark/toolmark.yaml` in the user's home directory according to the system. A file
 //! named by the environment instead may come from a project, so it can only make things stricter
 //! ([`Trust`]). The project's file is the nearest `toolmark.yaml` or `.toolmark/toolmark.yaml` with
-//! a `guard:` part, from the directory of the session up to the root of its git work tree; without
+//! a `guard:` or a `tools:` part, from the directory of the session up to the root of its git work tree; without
 //! a work tree, only that directory is searched. `TOOLMARK_GUARD` may raise the preset.
 
 mod file;
 pub mod settings;
 
-use crate::Guard;
 use crate::allowed::{self, Allowed};
 use crate::audit;
+use crate::guard::{Guard, TranscriptReader};
 use crate::policy::{Base, Import, Layer, Origin, Policy, Whose};
 use file::{File, PolicyFileError};
 use std::env;
@@ -20,9 +20,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use toolmark_config::{Node, Problem, Source};
+use toolmark_hosts::tool_policy::ToolPolicy;
 use toolmark_hosts::toolset::{Toolset, Toolsets};
 use toolmark_hosts::{Event, Moment, Verdict, moved_settings, own};
 use toolmark_match::call_match::{CompiledSchema, SchemaCompiler, SchemaError};
+use toolmark_session::tool_rules::Past;
 use toolmark_shell::{Decision, Effect, Facts, Protection};
 
 /// Environment variable with the path of the user's file.
@@ -49,6 +51,8 @@ pub struct Readers {
     pub schemas: SchemaCompiler,
     /// Reads the toolsets of a `check:` part.
     pub toolsets: fn(&Node, &mut Vec<Problem>) -> Vec<Toolset>,
+    /// Reads the file in which a host keeps a session.
+    pub transcripts: TranscriptReader,
 }
 
 /// A policy file and its errors.
@@ -194,14 +198,30 @@ impl Opened {
     /// at least as strict as the decision for that case.
     #[must_use]
     pub fn verdict(&self, event: &Event<'_>, facts: Option<&dyn Facts>) -> Verdict {
-        let own = self.own_verdict(event, facts);
+        self.verdict_after(event, facts, None)
+    }
+
+    /// Returns the verdict about a call, given the calls and messages before it.
+    #[must_use]
+    pub fn verdict_after(
+        &self,
+        event: &Event<'_>,
+        facts: Option<&dyn Facts>,
+        past: Option<&dyn Past>,
+    ) -> Verdict {
+        let own = self.own_verdict(event, facts, past);
         let Some(other) = &self.other else { return own };
-        let other = other.opened.own_verdict(event, facts);
+        let other = other.opened.own_verdict(event, facts, past);
         if other.decision > own.decision { other } else { own }
     }
 
-    fn own_verdict(&self, event: &Event<'_>, facts: Option<&dyn Facts>) -> Verdict {
-        let verdict = self.guard.decide(event, facts);
+    fn own_verdict(
+        &self,
+        event: &Event<'_>,
+        facts: Option<&dyn Facts>,
+        past: Option<&dyn Past>,
+    ) -> Verdict {
+        let verdict = self.guard.decide_after(event, facts, past);
         match self.broken() {
             Some((decision, words)) if decision > verdict.decision => {
                 Verdict::new(decision, "error", words)
@@ -425,7 +445,8 @@ fn open_with(cwd: Option<&str>, named: Option<&Named>, readers: Option<&Readers>
     let moved = moved_settings(|name| env::var_os(name));
     let policy = policy.protecting(own, Protection::Policy).protecting(moved, Protection::Settings);
     opened.allowed = named.map(|named| allowed::beside(&named.path));
-    opened.guard = Guard::new(policy, Toolsets::with(toolsets));
+    let transcripts = readers.map(|readers| readers.transcripts);
+    opened.guard = Guard::new(policy, Toolsets::with(toolsets)).reading(transcripts);
     opened
 }
 
@@ -496,9 +517,13 @@ impl Opened {
         let File { source, node, mut problems } = file;
         let origin = Origin { whose, file: source.name.to_string(), base };
         let schemas = readers.map_or(no_schemas as SchemaCompiler, |readers| readers.schemas);
+        let conditions = node.as_ref().filter(|root| file::has_conditions(root));
+        let conditions = conditions.map(|root| ToolPolicy::read(root, &mut problems));
+        // The conditions are about earlier calls, which only a reader of transcripts knows.
+        self.lacks_reader |= readers.is_none() && conditions.is_some();
         let layer = node.as_ref().and_then(|root| root.get("guard")).map(|part| {
             self.lacks_reader |= readers.is_none() && has_key(part, "schema");
-            let layer = Layer::read(part, origin, schemas, &mut problems);
+            let layer = Layer::read(part, origin.clone(), schemas, &mut problems);
             match layer.imports(Import::ClaudeCode) {
                 true => {
                     let (permissions, faults) = settings::of_session(whose, cwd);
@@ -518,6 +543,13 @@ impl Opened {
                 self.lacks_reader |= described.is_some();
                 Vec::new()
             }
+        };
+        let layer = match conditions {
+            Some(conditions) => {
+                let layer = layer.unwrap_or_else(|| Layer::without_guard(origin));
+                Some(layer.with_conditions(conditions))
+            }
+            None => layer,
         };
         self.files.push(Read { whose, source, problems });
         Some((layer?, toolsets))

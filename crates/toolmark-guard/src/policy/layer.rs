@@ -12,6 +12,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use toolmark_config::{Entry, Kind, Node, Problem, Span, Spanned, quoted, read};
+use toolmark_hosts::tool_policy::ToolPolicy;
 use toolmark_match::call_match::SchemaCompiler;
 use toolmark_shell::Decision;
 
@@ -127,6 +128,8 @@ pub struct Layer {
     pub(super) permissions: Permissions,
     pub(super) mcp: Mcp,
     pub(super) log: Log,
+    /// The `tools:` and `order:` sections beside the part.
+    pub(super) conditions: ToolPolicy,
     /// Positions of the keys.
     pub(super) keys: BTreeMap<String, Span>,
 }
@@ -190,11 +193,25 @@ impl Layer {
             permissions: Permissions::default(),
             mcp: Mcp::read(written.mcp, problems),
             log: Log::read(written.log, problems),
+            conditions: ToolPolicy::default(),
             origin,
             keys,
         };
         layer.unique_names(problems);
         layer
+    }
+
+    /// Creates the layer of a file that only has conditions on tools.
+    #[must_use]
+    pub fn without_guard(origin: Origin) -> Self {
+        Self { origin, ..Self::default() }
+    }
+
+    /// Adds the conditions on calls of named tools.
+    #[must_use]
+    pub fn with_conditions(mut self, conditions: ToolPolicy) -> Self {
+        self.conditions = conditions;
+        self
     }
 
     /// Returns the origin of the layer.

@@ -6,6 +6,7 @@
 
 mod bounds;
 mod call;
+mod conditions;
 mod decide;
 mod examples;
 mod kept;
@@ -25,6 +26,7 @@ mod tools;
 mod words;
 
 pub use call::{Call, Touched};
+pub(crate) use conditions::by_instruction;
 pub use layer::{Import, Layer, Origin, Whose, schema};
 pub use layers::Checked;
 pub use limits::{Log, Mcp, Rate, RateError};

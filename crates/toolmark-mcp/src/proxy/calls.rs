@@ -149,7 +149,9 @@ impl Proxy {
             return ruling;
         }
         let server = &self.settings.server;
-        let ruling = self.policy.call(&Call { server, tool: &call.tool, name, args: &call.args });
+        let earlier = self.earlier.calls();
+        let asked = Call { server, tool: &call.tool, name, args: &call.args, earlier };
+        let ruling = self.policy.call(&asked);
         if ruling.decision == Decision::Deny {
             return ruling;
         }
@@ -291,6 +293,9 @@ impl Proxy {
             ruling,
             Vec::new(),
         );
+        if !call.is_later_round {
+            self.earlier.add(key, self.name(&call.tool), call.args.clone());
+        }
         Some(Cow::Borrowed(json))
     }
 

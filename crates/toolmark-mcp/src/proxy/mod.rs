@@ -7,6 +7,7 @@
 mod answers;
 mod calls;
 mod client;
+mod earlier;
 mod questions;
 mod server;
 
@@ -18,6 +19,7 @@ use crate::policy::{AuditSink, CallPolicy, Finding, Record};
 use crate::rate::Bucket;
 use crate::result::Limits;
 use crate::suspicion::{Suspicion, sanitize};
+use earlier::Earlier;
 use questions::Questions;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -115,6 +117,7 @@ pub struct Proxy {
     /// Whether the server has listed all its tools once.
     is_listed: bool,
     fetch: Option<Fetch>,
+    earlier: Earlier,
     questions: Questions,
     overall: Option<Bucket>,
     buckets: BTreeMap<String, Bucket>,
@@ -148,6 +151,7 @@ impl Proxy {
             tools: BTreeMap::new(),
             is_listed: false,
             fetch: None,
+            earlier: Earlier::default(),
             questions: Questions::default(),
             buckets: BTreeMap::new(),
             nonce: format!("toolmark-{:016x}{:016x}", lot(), lot()),

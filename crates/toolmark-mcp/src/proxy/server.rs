@@ -55,6 +55,9 @@ impl Proxy {
             Message::Answer { key: None, is_error: true, .. } => return Some(Cow::Borrowed(json)),
             Message::Answer { key, body, is_error } => (key, body, is_error),
         };
+        if let Some(key) = &key {
+            self.earlier.answer(key, body.get(), is_error);
+        }
         let Some(open) = key.and_then(|key| self.open.remove(&key)) else {
             self.note(format!(
                 "line {number} of the server was dropped: it answers no open request"
