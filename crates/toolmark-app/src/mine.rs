@@ -12,7 +12,8 @@ use toolmark_outcome::{Environment, Verdict};
 use toolmark_redact::Printable;
 use toolmark_run::Store;
 use toolmark_spec::mine::{Checked, Mined, Observed, Options, mine as mine_runs};
-use toolmark_trace::Trajectory;
+use toolmark_spec::mine_policy::{JudgedRun, mine_policy};
+use toolmark_trace::{DeclaredOutcome, Trajectory};
 
 /// Options for mining.
 #[derive(Debug, Clone)]
@@ -25,6 +26,8 @@ pub struct MineOptions {
     pub pass_if: Option<PathBuf>,
     /// Whether the graders of that spec may run programs.
     pub may_run: bool,
+    /// Whether conditions on calls of named tools are mined instead.
+    pub policy: bool,
     /// Grouping and validation.
     pub mining: Options,
 }
@@ -62,6 +65,9 @@ pub fn mine(
     reader: &Reader,
     events: &mut dyn Events,
 ) -> Result<MinedSpec, Stop> {
+    if options.policy {
+        return mine_conditions(options, reader, events);
+    }
     let plan = options.pass_if.as_deref().map(|path| open(path, events)).transpose()?;
     let mut read = Read::default();
     read_passing(options, reader, plan.as_ref(), &mut read, events)?;
@@ -79,6 +85,47 @@ pub fn mine(
         return Err(failure.problem(problem).into());
     }
     let summary = summary(&read, &mined, &checked);
+    Ok(MinedSpec { text, summary, is_unread: read.unread })
+}
+
+/// Mines conditions on calls of named tools: the `tools:` section of `toolmark.yaml`.
+fn mine_conditions(
+    options: &MineOptions,
+    reader: &Reader,
+    events: &mut dyn Events,
+) -> Result<MinedSpec, Stop> {
+    let plan = options.pass_if.as_deref().map(|path| open(path, events)).transpose()?;
+    let mut read = Read::default();
+    read_passing(options, reader, plan.as_ref(), &mut read, events)?;
+    take(reader, &expand(&options.failed), &mut read, events, |run, read| {
+        read.observed.push(Observed { run, case: None, passed: false });
+    })?;
+    let judges = plan.is_some() || !options.failed.is_empty();
+    let runs = read.observed.into_iter().map(|Observed { run, passed, .. }| {
+        // A run that says that it failed has failed.
+        let own = run.declared_outcome().map(|own| own.outcome);
+        let own = own.map(|outcome| outcome == DeclaredOutcome::Passed);
+        let passed = own.or((judges || !passed).then_some(passed));
+        JudgedRun { run, passed }
+    });
+    let runs: Vec<JudgedRun> = runs.collect();
+    let mined = mine_policy(&runs);
+    if mined.effects.is_empty() {
+        let failure = Failure::usage("no run calls a tool that changes something");
+        return Err(failure
+            .hint("conditions are mined for tools that are not those of a host")
+            .into());
+    }
+    let text = events.redactor().apply(mined.to_yaml());
+    let shown = mined.terms.iter().filter(|term| term.is_shown()).count() as u64;
+    let (passed, failed, unknown) = mined.runs;
+    let summary = format!(
+        "{}, {} that would have stopped a fault; {passed} runs passed, {failed} failed, {unknown} \
+         without a result",
+        &*human::things(mined.terms.len() as u64, "condition"),
+        shown
+    );
+    let summary = vec![events.redactor().apply(summary)];
     Ok(MinedSpec { text, summary, is_unread: read.unread })
 }
 

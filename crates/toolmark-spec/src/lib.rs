@@ -25,6 +25,7 @@ pub mod dialects;
 pub mod graders;
 mod load;
 pub mod mine;
+pub mod mine_policy;
 
 pub use graders::{GRADERS, grader_by_id};
 pub use load::{is_spec, load, load_source};

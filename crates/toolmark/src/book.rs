@@ -29,7 +29,7 @@ pub(crate) const PAGES: &[Page] = pages! {
     "install"
     "tutorial"
     "commands/check"
-    "rules"
+    "rules" "agents"
     "commands/feed"
     "feed"
     "commands/show"

@@ -1,11 +1,13 @@
-//! Every grader a spec may name: those of the other systems, toolmark's own, and the two
-//! that ask what a check or a feed would: [`FINDING`] and [`FAILURE`].
+//! Every grader a spec may name: those of the other systems, toolmark's own, and those
+//! that ask what a check or a feed would: [`FINDING`], [`FAILURE`] and [`TOOL_POLICY`].
 
 mod failure;
 mod finding;
+mod tool_policy;
 
 pub use failure::FAILURE;
 pub use finding::FINDING;
+pub use tool_policy::TOOL_POLICY;
 
 use toolmark_grade::{GraderInfo, Graders};
 
@@ -13,7 +15,7 @@ use toolmark_grade::{GraderInfo, Graders};
 const BELOW: &[&GraderInfo] = toolmark_peers::GRADERS;
 /// Index of the first grader of this crate in the reference: they follow `expect`.
 const FIRST: usize = 6;
-const OWN: [&GraderInfo; 2] = [&FAILURE, &FINDING];
+const OWN: [&GraderInfo; 3] = [&FAILURE, &FINDING, &TOOL_POLICY];
 
 const fn spliced() -> [&'static GraderInfo; BELOW.len() + OWN.len()] {
     let mut all = [OWN[0]; BELOW.len() + OWN.len()];

@@ -174,7 +174,7 @@ impl Check {
         let options = self.options(printer);
         let reader = self.input.files.reader(printer);
         if self.gold_template {
-            let toolsets = Toolsets::with(config.toolsets);
+            let toolsets = Toolsets::with(config.toolsets).with_policy(config.policy);
             let (rows, is_unread) = options.gold_template(&toolsets, reader, printer)?;
             printer.raw(gold::TEMPLATE_HEAD)?;
             for row in rows {

@@ -4,10 +4,8 @@ use crate::args::{FileArgs, at_least_one};
 use crate::exit::Exit;
 use crate::printer::{Line, Printer, Verbosity, style};
 use clap::{Args, ValueEnum};
-use std::num::NonZeroUsize;
-use std::path::PathBuf;
-use toolmark_app::Stop;
-use toolmark_app::mine::{MineOptions, mine};
+use std::{num::NonZeroUsize, path::PathBuf};
+use toolmark_app::{Stop, mine::MineOptions, mine::mine};
 use toolmark_spec::mine::{By, Options};
 
 const EXAMPLES: &str = "\
@@ -53,13 +51,15 @@ pub(crate) struct Mine {
     /// Parts the runs are divided into, each of which is held out once
     #[arg(long, value_name = "N", value_parser = at_least_one, default_value = "5")]
     folds: NonZeroUsize,
+    /// Write conditions on calls of named tools instead: the `tools:` section
+    #[arg(long, conflicts_with_all = ["by", "folds"])]
+    policy: bool,
     #[command(flatten)]
     files: FileArgs,
 }
 
 impl Mine {
     pub(crate) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
-        let reader = self.files.reader(printer);
         let options = MineOptions {
             mining: Options {
                 folds: self.folds.get(),
@@ -74,8 +74,9 @@ impl Mine {
             failed: self.fail,
             pass_if: self.pass_if,
             may_run: !self.no_programs,
+            policy: self.policy,
         };
-        let mined = mine(&options, &reader, printer)?;
+        let mined = mine(&options, &self.files.reader(printer), printer)?;
         printer.raw(&mined.text)?;
         if printer.verbosity > Verbosity::Quiet {
             for words in mined.summary {

@@ -26,6 +26,7 @@ mod guard_install;
 mod guard_log;
 mod guard_policy;
 mod guard_session;
+mod guard_tools;
 #[cfg(unix)]
 mod guard_undo;
 mod help;

@@ -133,6 +133,41 @@ fn a_session_from_start_to_end() {
 }
 
 #[test]
+fn a_call_that_breaks_a_condition_is_stopped() {
+    let folder = tempfile::tempdir().unwrap();
+    let policy =
+        "tools:\n  exchange_items: {needs: {get_order.status: delivered}, once: per order_id}\n";
+    fs::write(folder.path().join("toolmark.yaml"), policy).unwrap();
+    let Some(mut session) = Session::start(folder.path(), &[], "shop") else { return };
+    session.hello();
+    let mut id = 0;
+    let mut call = |tool: &str, order: &str| {
+        id += 1;
+        let params = json!({"name": tool, "arguments": {"order_id": order}});
+        let answer = session.ask(id, "tools/call", &params);
+        let text = answer["result"]["content"][0]["text"].as_str().unwrap_or_default().to_owned();
+        (answer["result"]["isError"] == true, text)
+    };
+    for (tool, order, words) in [
+        ("exchange_items", "W1", Some("needs a result of get_order")),
+        ("get_order", "W1", None),
+        ("exchange_items", "W1", Some("to be delivered, and it is pending")),
+        ("exchange_items", "W2", Some("needs a result of get_order")),
+        ("get_order", "W2", None),
+        ("exchange_items", "W2", None),
+        ("exchange_items", "W2", Some("was already called for order_id W2")),
+    ] {
+        let (is_stopped, text) = call(tool, order);
+        assert_eq!(is_stopped, words.is_some(), "{tool} {order}: {text}");
+        assert!(text.contains(words.unwrap_or_default()), "{tool} {order}: {text}");
+    }
+    let (code, stderr) = session.end();
+    assert_eq!(code, Some(0), "{stderr}");
+    let log = fs::read_to_string(folder.path().join("log.jsonl")).unwrap();
+    assert!(log.contains("\"rule\":\"tools.needs\""), "{log}");
+}
+
+#[test]
 fn a_server_that_dies_ends_what_waits_and_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let Some(mut session) = Session::start(folder.path(), &[], "good") else { return };

@@ -12,6 +12,10 @@ TOOLS = [
      "inputSchema": {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}},
 ]
 
+if behaviour == "shop":
+    BY_ORDER = {"type": "object", "properties": {"order_id": {"type": "string"}}, "required": ["order_id"]}
+    TOOLS = [{"name": name, "description": name, "inputSchema": BY_ORDER} for name in ("get_order", "exchange_items")]
+
 
 def say(message):
     sys.stdout.write(json.dumps(message) + "\n")
@@ -40,6 +44,10 @@ for line in sys.stdin:
                             "serverInfo": {"name": "fake", "version": "0"}}
     elif method == "tools/list":
         answer["result"] = {"tools": TOOLS}
+    elif method == "tools/call" and behaviour == "shop":
+        order = message["params"]["arguments"]["order_id"]
+        text = json.dumps({"order_id": order, "status": "pending" if order == "W1" else "delivered"})
+        answer["result"] = {"content": [{"type": "text", "text": text}]}
     elif method == "tools/call":
         text = message["params"]["arguments"]["text"]
         if text == "die":

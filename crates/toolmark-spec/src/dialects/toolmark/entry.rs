@@ -170,7 +170,34 @@ pub(super) fn read_graders<'a>(
         }
     }
     reject_same_names(&asked, loading);
+    asked.extend(case.is_none().then(|| policy(map)).flatten());
     asked
+}
+
+/// Returns the grader of the `tools:` and `order:` sections, which apply to every case.
+fn policy<'a>(map: &Checked<'a>) -> Option<GraderEntry<'a>> {
+    let parts = ["tools", "order"].into_iter().filter_map(|key| Some((key, map.get(key)?)));
+    let parts = parts.filter(|(_, part)| part.as_map().is_some() || part.as_list().is_some());
+    let entries: Vec<_> = parts
+        .map(|(key, part)| toolmark_config::Entry {
+            key: key.into(),
+            key_span: part.span,
+            value: part.clone(),
+        })
+        .collect();
+    let span = entries.first()?.key_span;
+    Some(GraderEntry {
+        type_word: Spanned { value: "tool-policy".to_owned(), span },
+        name: None,
+        config: std::borrow::Cow::Owned(Node::new(Kind::Map(entries), span)),
+        profile: None,
+        weight: 1.0,
+        required: false,
+        min_score: None,
+        negate: false,
+        turn: None,
+        span,
+    })
 }
 
 /// Rejects graders with the same name, because a report could not distinguish them.

@@ -51,7 +51,7 @@ static INFO: DialectInfo = DialectInfo {
 };
 
 /// Top-level keys that other commands read.
-const SECTIONS: &[&str] = &["check", "guard", "judge", "serve"];
+const SECTIONS: &[&str] = &["check", "guard", "judge", "serve", "tools"];
 
 /// Top-level keys of the file.
 const KEYS: &[&str] = &[
@@ -72,6 +72,8 @@ const KEYS: &[&str] = &[
     "guard",
     "judge",
     "serve",
+    "tools",
+    "order",
 ];
 
 impl Dialect for Toolmark {
@@ -85,7 +87,13 @@ impl Dialect for Toolmark {
             (true, _) => 90,
             (false, true) => 60,
             // A file that only says how to check or what is allowed.
-            _ if SECTIONS.iter().any(|key| has(key)) => 50,
+            // A list of tools belongs to another system.
+            _ if SECTIONS
+                .iter()
+                .any(|key| root.get(key).is_some_and(|p| p.as_list().is_none())) =>
+            {
+                50
+            }
             _ => 0,
         }
     }

@@ -3,6 +3,7 @@
 use super::{SECTIONS, running};
 use crate::graders::{ALL, GRADERS, grader_by_id};
 use serde_json::{Map, Value, json};
+use toolmark_check::tool_policy;
 use toolmark_grade::schema::{Placement, Section, finish, generator, grader_entry};
 use toolmark_outcome::Profile;
 
@@ -91,7 +92,9 @@ pub(super) fn schema(sections: &[Section]) -> Value {
             }
         }
     });
-    for key in SECTIONS {
+    root["properties"]["tools"] = tool_policy::schema(&mut generator).to_value();
+    root["properties"]["order"] = tool_policy::order_schema(&mut generator).to_value();
+    for key in SECTIONS.iter().filter(|key| **key != "tools") {
         let owner = sections.iter().find(|section| section.key == *key);
         root["properties"][key] = match owner {
             Some(section) => (section.schema)(&mut generator).to_value(),

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use std::sync::Arc;
 use toolmark_check::config::unknown_rule;
 use toolmark_check::{Checker, RULES, Rule, Toolsets, rule_by_code};
-use toolmark_config::Spanned;
+use toolmark_config::{Problem, Spanned};
 use toolmark_grade::{Grader, GraderInfo, Taxonomy, schema_of};
 use toolmark_outcome::{Confidence, Finding, Outcome, Role, Subject};
 use toolmark_trace::Trajectory;
@@ -77,7 +77,8 @@ impl LeastConfidence {
 }
 
 fn rule_schema(_: &mut SchemaGenerator) -> Schema {
-    let words: Vec<&str> = RULES.iter().flat_map(|rule| [rule.code, rule.name]).collect();
+    let rules = RULES.iter().filter(|rule| !rule.needs_policy());
+    let words: Vec<&str> = rules.flat_map(|rule| [rule.code, rule.name]).collect();
     json_schema!({ "enum": words })
 }
 
@@ -107,6 +108,12 @@ arguments are.",
             building.problems.push(unknown_rule(&config.code));
             return None;
         };
+        if rule.needs_policy() {
+            let message = format!("{} needs the `tools:` section", rule.code);
+            let problem = Problem::error("invalid-grader-config", message).at(config.code.span);
+            building.problems.push(problem.help("use the grader `tool-policy`"));
+            return None;
+        }
         let least = config.min_confidence.confidence();
         let checker = Checker::new(vec![rule], least, Toolsets::default());
         Some(Arc::new(NoFinding { rule, checker, config }))

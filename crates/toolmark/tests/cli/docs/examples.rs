@@ -30,7 +30,9 @@ fn blocks_of_output_are_what_is_printed() {
             continue;
         }
         let place = tempfile::tempdir().unwrap();
-        std::os::unix::fs::symlink(root().join("samples"), place.path().join("samples")).unwrap();
+        for name in ["samples", "docs"] {
+            std::os::unix::fs::symlink(root().join(name), place.path().join(name)).unwrap();
+        }
         keep(&name, &renewed(&name, &text, place.path(), home.path()));
     }
 }
