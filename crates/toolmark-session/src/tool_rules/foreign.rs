@@ -68,8 +68,18 @@ const ADDRESSES: &[&str] = &[
 /// Phrases that also occur in notes for people.
 const NOTES: &[&str] = &["todo:", "to-do:", "action required:"];
 /// Words of a request to follow a text.
-const DELEGATES: &[&str] =
-    &["todo", "to-do", "to do list", "instruction", "tasks", "follow", "action", "what it says"];
+const DELEGATES: &[&str] = &[
+    "todo",
+    "to-do",
+    "to do list",
+    "instructions",
+    "the tasks",
+    "all tasks",
+    "my tasks",
+    "the actions",
+    "follow the",
+    "what it says",
+];
 /// Length of an instruction, in bytes.
 const PASSAGE: usize = 1500;
 /// Length of the part of an instruction that is shown.
