@@ -316,7 +316,7 @@ impl Builder {
     pub fn call(&mut self, new: NewCall) -> u32 {
         self.seen(new.time);
         let next = self.run.calls.len() as u32;
-        if let Some(id) = &new.id {
+        if let Some(id) = new.id.as_ref().filter(|id| !id.raw().is_empty()) {
             match self.by_id.entry(Id::of(id)) {
                 Entry::Vacant(place) => {
                     place.insert(SameId::new(next));
@@ -325,6 +325,8 @@ impl Builder {
                     // A copy follows its original closely; a file that uses one id for
                     // everything must not be compared with itself over and over.
                     let compared = if self.calls_are_distinct { 0 } else { 8 };
+                    // Which of the two a result belongs to is not recorded.
+                    let mut is_ambiguous = false;
                     for i in known.get().rev().take(compared) {
                         let call = &self.run.calls[i as usize];
                         let reused = call.result.is_some()
@@ -332,7 +334,9 @@ impl Builder {
                         if !reused && call.name == new.name && call.args == new.args {
                             return i;
                         }
+                        is_ambiguous |= call.result.is_none();
                     }
+                    self.run.completeness.shared_ids += u64::from(is_ambiguous);
                     known.get_mut().later.push(next);
                 }
             }
@@ -408,6 +412,12 @@ impl Builder {
     /// an ID that no call has, it is an orphan until the call is added.
     pub fn answer<'i>(&mut self, id: impl Into<Option<&'i str>>, answer: Answer) -> Option<u32> {
         let id = id.into();
+        if id == Some("") {
+            // An empty ID names no call: results are in the order of the calls.
+            let found = self.first_open(|call| call.id.as_ref().is_none_or(Text::is_empty));
+            self.answer_call(found, answer);
+            return found;
+        }
         let found = id.and_then(|id| self.find(id));
         if let (None, Some(id), false) = (found, id, self.ids_repeat) {
             let event = self.run.events.len();
@@ -423,8 +433,12 @@ impl Builder {
         let Some(index) = index.into() else { return self.orphan(answer) };
         self.seen(answer.time);
         let Some(call) = self.run.calls.get_mut(index as usize) else { return };
-        if call.result.is_some() {
+        if let Some(known) = &call.result {
             self.run.repeated_results += 1;
+            let says_other = answer.payload.is_some()
+                && known.payload.is_some()
+                && answer.payload != known.payload;
+            self.run.completeness.shared_ids += u64::from(says_other);
             return;
         }
         call.status = answer.status;
@@ -518,6 +532,10 @@ impl Builder {
             }
             if run.calls.iter().all(|c| c.args.is_none()) {
                 run.fidelity.lose(Fact::Arguments);
+            }
+            // An entry without a result says nothing about how the call ended.
+            if self.calls_are_distinct && run.calls.iter().any(|c| c.result.is_none()) {
+                run.fidelity.lose(Fact::Results);
             }
             let is_open = self.calls_are_answered && run.calls.iter().all(|c| c.result.is_none());
             let has_payload = |c: &Call| c.result.as_ref().is_some_and(|r| r.payload.is_some());

@@ -217,8 +217,8 @@ fn expected_of_task(w: &mut Json<'_>, expected: &Expected) -> io::Result<()> {
 
 /// Writes what is missing from the run; nothing if it is complete.
 fn completeness(w: &mut Json<'_>, run: &Completeness) -> io::Result<()> {
-    let Completeness { truncated, skipped_records, declared_error } = run;
-    if !truncated && *skipped_records == 0 && declared_error.is_none() {
+    let Completeness { truncated, skipped_records, declared_error, shared_ids } = run;
+    if !truncated && *skipped_records + *shared_ids == 0 && declared_error.is_none() {
         return Ok(());
     }
     w.object("completeness", |w| {
@@ -227,6 +227,9 @@ fn completeness(w: &mut Json<'_>, run: &Completeness) -> io::Result<()> {
         }
         if *skipped_records > 0 {
             w.put("skipped_records", skipped_records)?;
+        }
+        if *shared_ids > 0 {
+            w.put("shared_ids", shared_ids)?;
         }
         w.opt("declared_error", declared_error.as_ref())
     })

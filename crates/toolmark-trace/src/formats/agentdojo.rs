@@ -50,6 +50,10 @@ impl Format for AgentDojo {
         if probe.any(has_named_call) { 95 } else { 0 }
     }
 
+    fn answers_calls(&self) -> bool {
+        true
+    }
+
     fn reader(&self) -> Box<dyn Reader> {
         Box::<RunReader>::default()
     }

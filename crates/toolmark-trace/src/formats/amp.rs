@@ -36,6 +36,10 @@ impl Format for Amp {
         if probe.any(is_thread) || sample.iter().any(is_result) { 90 } else { 0 }
     }
 
+    fn answers_calls(&self) -> bool {
+        true
+    }
+
     fn reader(&self) -> Box<dyn Reader> {
         Box::<Conversations<AmpDialect>>::default()
     }

@@ -61,6 +61,10 @@ impl Format for Atif {
         if probe.any(is_step) { 85 } else { 0 }
     }
 
+    fn answers_calls(&self) -> bool {
+        true
+    }
+
     fn reader(&self) -> Box<dyn Reader> {
         Box::<AtifReader>::default()
     }

@@ -108,7 +108,7 @@ impl OneRun for OpenCall {
             "" if kind == "task_started" => {
                 b.run.id = record.text_at(message, "taskId").or(b.run.id.take());
             }
-            "" => b.unknown(kind, at),
+            "" => b.unknown(format!("message/{kind}"), at),
             // Questions and states of the client: there is one for every button.
             other => note(b, other, words(), time, at),
         }

@@ -90,6 +90,10 @@ impl Reader for ExecReader {
                 Some(item) => run.item(record, item, kind == "item.completed"),
                 None => run.b.unknown(kind, record.at()),
             },
+            // An item may be what the model said.
+            other if event.get("item").is_some() => {
+                run.b.unknown(format!("message/{other}"), record.at());
+            }
             other => run.b.unknown(other, record.at()),
         }
     }

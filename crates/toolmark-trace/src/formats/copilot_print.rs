@@ -46,6 +46,10 @@ impl Format for CopilotPrint {
         if probe.any(is_message) && probe.any(is_usage) { 65 } else { 0 }
     }
 
+    fn answers_calls(&self) -> bool {
+        true
+    }
+
     fn reader(&self) -> Box<dyn Reader> {
         one_run::<Stream>(&CopilotPrint, "copilot-cli", "a stream record")
     }

@@ -40,6 +40,10 @@ impl Format for Crush {
         if probe.any(is_own) { 90 } else { 0 }
     }
 
+    fn answers_calls(&self) -> bool {
+        true
+    }
+
     fn reader(&self) -> Box<dyn Reader> {
         Box::<Conversations<CrushDialect>>::default()
     }

@@ -42,6 +42,10 @@ impl Format for Droid {
         if probe.any(|r| is_session(r) || is_event(r)) { 100 } else { 0 }
     }
 
+    fn answers_calls(&self) -> bool {
+        true
+    }
+
     fn reader(&self) -> Box<dyn Reader> {
         one_run::<Session>(&Droid, "droid", "a session line")
     }

@@ -37,6 +37,10 @@ impl Format for Goose {
         if probe.any(is_header) || sample.iter().any(is_own) { 90 } else { 0 }
     }
 
+    fn answers_calls(&self) -> bool {
+        true
+    }
+
     fn reader(&self) -> Box<dyn Reader> {
         Box::<Conversations<GooseDialect>>::default()
     }

@@ -58,6 +58,10 @@ impl Format for Grok {
         if probe.any(result) || probe.first().is_some_and(prompt) { 60 } else { 0 }
     }
 
+    fn answers_calls(&self) -> bool {
+        true
+    }
+
     fn reader(&self) -> Box<dyn Reader> {
         one_run::<History>(&Grok, "grok", "a message")
     }

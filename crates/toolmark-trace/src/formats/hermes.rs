@@ -53,6 +53,10 @@ impl Format for Hermes {
         if probe.any(is_training) { 90 } else { 0 }
     }
 
+    fn answers_calls(&self) -> bool {
+        true
+    }
+
     fn reader(&self) -> Box<dyn Reader> {
         each_record(read_record)
     }

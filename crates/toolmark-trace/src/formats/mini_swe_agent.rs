@@ -54,6 +54,10 @@ impl Format for MiniSweAgent {
         if bare { 95 } else { 0 }
     }
 
+    fn answers_calls(&self) -> bool {
+        true
+    }
+
     fn reader(&self) -> Box<dyn Reader> {
         Box::<TrajectoryReader>::default()
     }

@@ -323,6 +323,7 @@ mod tests {
             "unknown message that is not an object\n\
              unknown message without role\n\
              0 message: {\"a\":1}\n\
+             unknown tool_calls that are not a list\n\
              1 call   -> unanswered(absent): \n\
              1 call  {\"k\":1} -> unknown(absent): \n\
              unknown response without message\n"

@@ -72,6 +72,10 @@ impl Format for OpenClaw {
         if is_session(probe) && probe.any(is_openclaw) { 100 } else { 0 }
     }
 
+    fn answers_calls(&self) -> bool {
+        true
+    }
+
     fn reader(&self) -> Box<dyn Reader> {
         one_run::<Session>(&OpenClaw, OPENCLAW.id, "a session entry")
     }

@@ -46,6 +46,10 @@ impl Format for TauBench {
         if probe.any(has_traj) { 30 } else { 0 }
     }
 
+    fn answers_calls(&self) -> bool {
+        true
+    }
+
     fn reader(&self) -> Box<dyn Reader> {
         each_record(read_record)
     }

@@ -135,6 +135,7 @@ impl Line<'_> {
             truncated: value.get("truncated").and_then(Value::as_bool) == Some(true),
             skipped_records: value.get("skipped_records").and_then(Value::as_u64).unwrap_or(0),
             declared_error: self.record.text_at(value, "declared_error"),
+            shared_ids: value.get("shared_ids").and_then(Value::as_u64).unwrap_or(0),
         }
     }
 

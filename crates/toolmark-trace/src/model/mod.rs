@@ -14,6 +14,7 @@ mod trajectory;
 mod usage;
 
 pub use call::{Actor, Call, CallResult};
+pub(crate) use completeness::Ending;
 pub use completeness::{Completeness, Gap};
 pub use declared::{Declared, DeclaredOutcome};
 pub use fidelity::{Fact, Fidelity, Recorded};

@@ -1,8 +1,7 @@
 //! The trajectory: a run of one agent.
 
-use super::completeness::is_error;
 use super::{
-    At, Call, Completeness, Cost, Declared, Fact, Fidelity, Gap, Payload, Recorded, Text, Usage,
+    At, Call, Completeness, Cost, Declared, Fact, Fidelity, Payload, Recorded, Text, Usage,
 };
 use jiff::{SignedDuration, Timestamp};
 use std::collections::HashMap;
@@ -229,6 +228,17 @@ impl Event {
         self.kind == EventKind::User && self.label.as_ref().is_none_or(|l| l != Self::INJECTED)
     }
 
+    /// Returns whether the event is of an unknown kind and may be what the model said or called: it
+    /// is a part of a response, or a message of an unknown author.
+    pub(super) fn may_be_of_model(&self) -> bool {
+        let EventKind::Unknown(kind) = &self.kind else { return false };
+        let kind = kind.get();
+        let has_author = kind.starts_with("role/") || kind.starts_with("message");
+        let is_response = (kind.contains("assistant") || kind.contains("response"))
+            && !kind.to_ascii_lowercase().contains("delta");
+        has_author || is_response || self.may_be_call()
+    }
+
     /// Returns whether the event is of an unknown kind and may be a call.
     fn may_be_call(&self) -> bool {
         let EventKind::Unknown(kind) = &self.kind else { return false };
@@ -426,40 +436,12 @@ impl Trajectory {
         self.calls.is_empty() && self.unknown_records() > 0 && !self.events.iter().any(is_of_agent)
     }
 
-    /// Returns the reason why something that this trace does not show may nevertheless have
-    /// happened: a part of the trace is lost, or the run did not come to its end. Conclusions from
-    /// absence, and from an upper limit that was kept, need `None`.
-    #[must_use]
-    pub fn gap(&self) -> Option<Gap> {
-        const MAX_CHARS: usize = 200;
-        let error = || {
-            let stated = self.completeness.declared_error.as_ref();
-            let word = self.outcome.as_ref().filter(|word| is_error(&word.get()));
-            let words: String = stated.or(word)?.get().chars().take(MAX_CHARS).collect();
-            Some(Gap::DeclaredError(words))
-        };
-        let unanswered = || (!self.has_response()).then_some(Gap::NoResponse);
-        self.lost_records().or_else(error).or_else(unanswered)
-    }
-
-    fn lost_records(&self) -> Option<Gap> {
-        match (self.completeness.truncated, self.completeness.skipped_records) {
-            (true, _) => Some(Gap::Truncated),
-            (false, 0) => None,
-            (false, records) => Some(Gap::Skipped(records)),
-        }
-    }
-
     /// Whether the model answered at all, as far as such a source can say so.
-    fn has_response(&self) -> bool {
+    pub(super) fn has_response(&self) -> bool {
         let is_of_model = |event: &Event| {
             matches!(
                 event.kind,
-                EventKind::Message
-                    | EventKind::Reasoning
-                    | EventKind::Call(_)
-                    | EventKind::Skill
-                    | EventKind::Unknown(_)
+                EventKind::Message | EventKind::Reasoning | EventKind::Call(_) | EventKind::Skill
             )
         };
         let stated = &self.stated;

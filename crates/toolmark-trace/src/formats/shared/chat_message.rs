@@ -45,11 +45,13 @@ impl<'a> Message<'a> {
                 "id" => message.id = Some(value),
                 "name" => message.name = Some(value),
                 "content" => message.content = Some(value),
-                "reasoning_content" | "reasoning" => message.reasoning = Some(value),
+                "reasoning_content" | "reasoningContent" | "reasoning" => {
+                    message.reasoning = Some(value)
+                }
                 "refusal" => message.refusal = Some(value),
-                "tool_calls" => message.calls = Some(value),
+                "tool_calls" | "toolCalls" => message.calls = Some(value),
                 "function_call" => message.legacy_call = Some(value),
-                "tool_call_id" => message.call_id = Some(value),
+                "tool_call_id" | "toolCallId" => message.call_id = Some(value),
                 "model" => message.model = Some(value),
                 "usage" => message.usage = Some(value),
                 "timestamp" | "created_at" | "createdAt" | "created" | "time" => {
@@ -81,10 +83,17 @@ impl Chat {
             "system" | "developer" => b.context(text, time, at),
             "assistant" => return Some(self.assistant(b, record, value, &message, time)),
             "tool" | "function" => self.results(b, record, value, &message, time),
+            "" if message.calls.is_some() => b.unknown("tool_calls without role", at),
             "" => b.unknown("message without role", at),
             other => {
                 let kind = EventKind::Unknown(Text::owned(format!("role/{other}")));
                 b.event(kind, text, None, time, at);
+                // A call was made, whatever the author of the message.
+                let calls = [("tool_calls", message.calls), ("function_call", message.legacy_call)];
+                let calls = calls.into_iter().filter_map(|(key, value)| Some((key, value?)));
+                for (key, value) in calls.chain(message.odd) {
+                    unknown_member(b, record, key, value, None);
+                }
             }
         }
         None
@@ -121,6 +130,10 @@ impl Chat {
         }
         if let Some((key, value)) = message.odd {
             unknown_member(b, record, key, value, Some(step));
+        }
+        if let Some(text) = message.calls.filter(|calls| !calls.is_array() && !calls.is("")) {
+            let kind = EventKind::Unknown(Text::owned("tool_calls that are not a list"));
+            b.event(kind, Some(record.payload(text)), Some(step), time, record.at_value(text));
         }
         let before = b.run.calls.len();
         let calls = message.calls.into_iter().flat_map(Value::items);

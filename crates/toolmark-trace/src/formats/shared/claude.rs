@@ -3,7 +3,7 @@
 use super::anthropic;
 use crate::builder::Builder;
 use crate::format::Record;
-use crate::model::{At, Convention, EventKind, Level, Payload, Status, Text, Usage, time};
+use crate::model::{At, Convention, Ending, EventKind, Level, Payload, Status, Text, Usage, time};
 use jiff::Timestamp;
 use toolmark_scan::Value;
 
@@ -18,21 +18,29 @@ pub(crate) fn assistant(
     at: At,
 ) {
     let (mut id, mut model, mut content, mut usage) = (None, None, None, None);
+    let mut is_cut = false;
     for (key, value) in message.fields().filter(|(_, v)| !v.is_null()) {
         match key.inner().unwrap_or("") {
             "id" => id = record.text(value),
             "model" => model = Some(value),
             "content" => content = Some(value),
             "usage" => usage = Some(anthropic::usage(value)),
+            "stop_reason" => is_cut = Ending::of(value.inner().unwrap_or("")) != Ending::Done,
             _ => {}
         }
     }
     if is_api_error || model.is_some_and(|m| m.is("<synthetic>")) {
+        let block = content.and_then(|content| content.items().next());
+        if block.is_some_and(|block| block.field_is("text", "No response requested.")) {
+            b.event(EventKind::Note(Text::owned("no response requested")), None, None, time, at);
+            return;
+        }
         b.event(EventKind::Error, content.map(|c| record.payload(c)), None, time, at);
         return;
     }
     let step = b.step(id, time, at);
     let this = &mut b.run.steps[step as usize];
+    this.complete &= !is_cut;
     if this.model.is_none() {
         this.model = model.and_then(|m| record.text(m));
     }
