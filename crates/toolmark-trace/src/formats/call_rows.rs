@@ -67,6 +67,9 @@ impl Format for CallRows {
 
     fn detect(&self, probe: &Probe<'_>) -> Confidence {
         let records = probe.records();
+        if !records.is_empty() && records.iter().all(|record| is_suite_input(*record)) {
+            return 70;
+        }
         let is_row = |row: &Value<'_>| {
             let known = |key: Value<'_>| key.inner().is_some_and(|key| KEYS.contains(&key));
             row.is_object()
@@ -99,7 +102,9 @@ fn read_record(record: &Record<'_>, out: &mut Out) {
             break;
         }
     }
-    if let Some(output) = row.get("output").or_else(|| row.get("response")) {
+    if is_suite_input(row) {
+        trajectory(&mut b, record, row);
+    } else if let Some(output) = row.get("output").or_else(|| row.get("response")) {
         match output.get("trajectory").filter(|steps| steps.is_array()) {
             Some(_) => {
                 declared::members(&mut b.run, record, output);
@@ -125,44 +130,82 @@ fn trajectory(b: &mut Builder, record: &Record<'_>, output: Value<'_>) {
         b.user(Some(asked.0), None, asked.1);
     }
     for item in output.items_at("trajectory").filter(|item| item.is_object()) {
-        let step = b.step(None, None, record.at_value(item));
-        if let Some((thought, at)) = words(item, "thought") {
-            b.reasoning(step, Some(thought), None, at);
-        }
-        if let Some((action, at)) = words(item, "action") {
-            b.message(step, action, None, at);
-        }
-        for call in item.items_at("tool_calls").filter(|call| call.is_object()) {
-            let at = record.at_value(call);
-            let name =
-                ToolName::new(record.text_at(call, "name").unwrap_or_else(|| Text::owned("")));
-            let args = record.payload_at(call, "arguments");
-            let index = b.call(NewCall {
-                id: None,
-                name,
-                args,
-                step: Some(step),
-                time: None,
-                at: at.clone(),
-            });
-            let result = ["result", "error"].iter().find_map(|key| {
-                Some(record.payload(call.get(key).filter(|value| !value.is_null())?))
-            });
-            let success = call.get("success").and_then(Value::as_bool);
-            if result.is_some() || success.is_some() {
-                let answer = Answer::new(result, at);
-                let answer = match success {
-                    Some(success) => answer.protocol(!success),
-                    None => answer,
-                };
-                b.answer_call(index, answer);
-            }
-        }
+        step(b, record, item);
     }
     b.run.stated.output = output
         .get("final_result")
         .filter(|result| !result.is_null())
         .map(|result| record.payload(result));
+}
+
+/// Returns whether an object is a step: what the agent did, and the tool it used.
+pub(super) fn is_step(item: Value<'_>) -> bool {
+    (item.has("tool_used") || item.has("tool_calls")) && (item.has("action") || item.has("thought"))
+}
+
+/// Returns whether an object is a run of the agents suite that is not a column of a row.
+fn is_suite_input(object: Value<'_>) -> bool {
+    let has_task = ["task", "final_result", "available_tools"].iter().any(|key| object.has(key));
+    has_task && object.items_at("trajectory").next().is_some_and(is_step)
+}
+
+/// Reads a step: its thought, its action, and its calls. `tool_used` and `tool_args` are the
+/// only call of a step.
+pub(super) fn step(b: &mut Builder, record: &Record<'_>, item: Value<'_>) {
+    let words = |step: Value<'_>, key: &str| {
+        let text = step.get(key).filter(|text| text.is_string())?;
+        Some((record.payload(text), record.at_value(text)))
+    };
+    let step = b.step(None, None, record.at_value(item));
+    if let Some((thought, at)) = words(item, "thought") {
+        b.reasoning(step, Some(thought), None, at);
+    }
+    if let Some((action, at)) = words(item, "action") {
+        b.message(step, action, None, at);
+    }
+    for call in item.items_at("tool_calls").filter(|call| call.is_object()) {
+        let at = record.at_value(call);
+        let name = ToolName::new(record.text_at(call, "name").unwrap_or_else(|| Text::owned("")));
+        let args = record.payload_at(call, "arguments");
+        let index =
+            b.call(NewCall { id: None, name, args, step: Some(step), time: None, at: at.clone() });
+        let result = ["result", "error"]
+            .iter()
+            .find_map(|key| Some(record.payload(call.get(key).filter(|value| !value.is_null())?)));
+        let success = call.get("success").and_then(Value::as_bool);
+        if result.is_some() || success.is_some() {
+            let answer = Answer::new(result, at);
+            let answer = match success {
+                Some(success) => answer.protocol(!success),
+                None => answer,
+            };
+            b.answer_call(index, answer);
+        }
+    }
+    only_call(b, record, item, step);
+}
+
+/// Reads the call of a step that has one at most.
+fn only_call(b: &mut Builder, record: &Record<'_>, item: Value<'_>, step: u32) {
+    let known = |key: &str| item.get(key).filter(|value| !value.is_null());
+    let Some(tool) = known("tool_used").filter(|tool| !tool.is("")) else { return };
+    let at = record.at_value(item);
+    let index = b.call(NewCall {
+        id: None,
+        name: ToolName::new(record.label(tool).unwrap_or_else(|| Text::owned(""))),
+        args: known("tool_args").map(|args| record.payload(args)),
+        step: Some(step),
+        time: None,
+        at: at.clone(),
+    });
+    let (result, error) = (known("tool_result"), known("error"));
+    if result.or(error).is_some() || item.has("error") {
+        let payload = result.or(error).map(|value| record.payload(value));
+        let answer = Answer::new(payload, at);
+        // Without the member, nothing says whether the call failed.
+        let answer = if item.has("error") { answer.protocol(error.is_some()) } else { answer };
+        b.answer_call(index, answer);
+    }
 }
 
 /// Reads the only response of the row.

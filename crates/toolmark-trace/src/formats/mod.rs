@@ -4,7 +4,9 @@
 mod adk_evalset;
 mod adk_session;
 mod adk_test;
+mod agent_steps;
 mod agentdojo;
+mod agentv_normalized;
 mod agentv_results;
 mod agentv_trace;
 mod agentv_transcript;
@@ -73,6 +75,7 @@ mod pydantic_ai;
 mod qwen_code;
 pub(crate) mod shared;
 pub use shared::spans::CONVERSATION_ATTRIBUTES;
+mod session_traces;
 mod specstory;
 mod swe_agent;
 mod tau2_bench;
@@ -84,6 +87,7 @@ mod vally;
 mod vscode_chat;
 mod vscode_replay;
 mod weave;
+mod who_when;
 mod zed;
 
 use crate::format::Format;
@@ -120,11 +124,13 @@ pub const FORMATS: &[&dyn Format] = &[
     &vscode_chat::VscodeChat,
     &vscode_replay::VscodeReplay,
     &vally::Vally,
+    &agentv_normalized::AgentvNormalized,
     &agentv_transcript::AgentvTranscript,
     &agentv_results::AgentvResults,
     &agentv_trace::AgentvTrace,
     &gemini_cli::GeminiCli,
     &gemini_stream::GeminiStream,
+    &session_traces::SessionTraces,
     &pi_stream::PiStream,
     &pi::OpenClaw,
     &pi::Pi,
@@ -144,6 +150,7 @@ pub const FORMATS: &[&dyn Format] = &[
     &adk_session::AdkSession,
     &adk_evalset::AdkEvalset,
     &adk_test::AdkTest,
+    &who_when::WhoWhen,
     &autogen::Autogen,
     &continue_dev::Continue,
     &zed::Zed,
@@ -176,5 +183,6 @@ pub const FORMATS: &[&dyn Format] = &[
     &otel_list::OtelList,
     &aider::Aider,
     &specstory::SpecStory,
+    &agent_steps::AgentSteps,
     &call_rows::CallRows,
 ];

@@ -60,6 +60,10 @@ impl Run {
         if run.usage.is_none() {
             // Without metrics, the calls of the model add up to the run.
             self.b.add_usage_of_steps();
+            // Events with usage need no turn to belong to.
+            if let Some((usage, _)) = self.usage.take() {
+                self.b.add_usage(usage);
+            }
         }
         self.b.finish()
     }
@@ -238,7 +242,10 @@ impl Run {
         let model = record.text_at(data, "model");
         match self.open {
             Some(step) => self.give_usage(step, usage, model),
-            None => self.usage = Some((usage, model)),
+            None => match &mut self.usage {
+                Some((sum, _)) => sum.add(&usage),
+                None => self.usage = Some((usage, model)),
+            },
         }
         self.note(record, kind, time, event);
     }
