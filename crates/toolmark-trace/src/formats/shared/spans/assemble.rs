@@ -91,7 +91,9 @@ impl Assembly {
             self.agent[index] = if is_agent { Some(above) } else { self.agent[above] };
             let outer = self.run[above];
             let is_root = self.kind(index) == Some(Kind::Agent)
-                && (self.kind(above) == Some(Kind::Tool) || self.members[index].1.own.is_some())
+                && (self.kind(above) == Some(Kind::Tool)
+                    || self.members[index].1.own.is_some()
+                    || self.members[index].1.is_sub_agent)
                 && levels[outer] < MAX_DEPTH;
             self.run[index] = outer;
             if is_root {
@@ -132,6 +134,7 @@ impl Assembly {
             if facts.kind == Some(Kind::Llm) {
                 let run = &mut runs[self.run[index]];
                 run.has_responses = true;
+                run.has_inputs |= !facts.input.is_empty();
                 run.has_messages |= !facts.input.is_empty() || !facts.output.is_empty();
             }
         }

@@ -44,6 +44,8 @@ pub(crate) struct Facts {
     pub(crate) duration: Option<SignedDuration>,
     pub(crate) error: Option<Payload>,
     pub(crate) cwd: Option<Text>,
+    /// Whether an agent inside another one is a run of its own, and not its wrapper.
+    pub(crate) is_sub_agent: bool,
     /// Whether a span without an error status has unknown status.
     pub(crate) unmarked: bool,
     /// Whether the call was refused.

@@ -15,6 +15,8 @@ pub(super) struct Run {
     pub(super) b: Builder,
     /// Whether any response has messages.
     pub(super) has_messages: bool,
+    /// Whether any response has messages that were sent to the model.
+    pub(super) has_inputs: bool,
     /// Whether there is any response.
     pub(super) has_responses: bool,
     is_child: bool,
@@ -78,6 +80,7 @@ impl Run {
         Self {
             b,
             has_messages: false,
+            has_inputs: false,
             has_responses: false,
             is_child,
             calls_are_spans,
@@ -407,7 +410,7 @@ impl Run {
             }
             let (usage, cost, fidelity) = (facts.usage, facts.cost, own.fidelity);
             self.own = Some(Whole { usage, cost, fidelity });
-        } else if !self.has_messages {
+        } else if !self.has_inputs {
             let input = std::mem::take(&mut facts.input);
             self.tell_input(span, &input, "", is_outermost);
         }

@@ -370,6 +370,95 @@ fn claude_agent_and_the_ai_sdk() {
 }
 
 #[test]
+fn spans_of_the_claude_agent_sdk() {
+    let attributes = |kind: &str, more: &str| {
+        format!(r#""attributes":{{"claude_agent.span_kind":"{kind}",{more}}}"#)
+    };
+    let turn = |text: &str| {
+        let text = format!(r#""claude_agent.model":"m","claude_agent.message.content":"{text}""#);
+        attributes("assistant_turn", &text)
+    };
+    let tool = |name: &str, more: &str| {
+        let name =
+            format!(r#""claude_agent.tool.name":"{name}","claude_agent.tool.is_error":false"#);
+        attributes("tool_execution", &format!("{name},{more}"))
+    };
+    let run = one(&[
+        span(
+            "a",
+            "",
+            (0, 99),
+            "claude_agent.conversation",
+            &attributes(
+                "conversation",
+                r#""claude_agent.session_id":"s","claude_agent.prompt":"tidy","claude_agent.model":"m","claude_agent.cost.total_usd":0.5"#,
+            ),
+        ),
+        span("b", "a", (1, 2), "claude_agent.assistant_turn", &turn("I will delete the build.")),
+        // The arguments stand beside the input, or in its place.
+        span(
+            "c",
+            "a",
+            (3, 4),
+            "tool.Bash",
+            &tool(
+                "Bash",
+                r#""claude_agent.tool.command":"rm -rf build","claude_agent.tool.exit_code":0,"claude_agent.tool.output":"""#,
+            ),
+        ),
+        span("d", "a", (5, 6), "claude_agent.assistant_turn", &turn("[Tool: Glob]")),
+        span(
+            "e",
+            "a",
+            (7, 8),
+            "tool.Glob",
+            &tool(
+                "Glob",
+                r#""claude_agent.tool.input":"{}","claude_agent.tool.pattern":"*.py","claude_agent.tool.output":"a.py""#,
+            ),
+        ),
+        span(
+            "f",
+            "a",
+            (9, 20),
+            "claude_agent.subagent",
+            &attributes(
+                "subagent",
+                r#""claude_agent.subagent.type":"Explore","claude_agent.subagent.prompt":"find""#,
+            ),
+        ),
+        span(
+            "g",
+            "f",
+            (10, 11),
+            "tool.Grep",
+            &tool(
+                "Grep",
+                r#""claude_agent.tool.input":"{\"pattern\":\"x\"}","claude_agent.tool.output":"y""#,
+            ),
+        ),
+        span("h", "a", (30, 31), "claude_agent.assistant_turn", &turn("All is tidy.")),
+    ]);
+    assert_eq!(
+        sketch(&run),
+        "user: tidy\n\
+         0 message: I will delete the build.\n\
+         0 call Bash {\"command\":\"rm -rf build\"} -> succeeded(protocol) exit 0: \n\
+         1 call Glob {\"pattern\":\"*.py\"} -> succeeded(protocol): a.py\n\
+         2 message: All is tidy.\n\
+         sub-agent f\n\
+         \x20 context: find\n\
+         \x20 call Grep {\"pattern\":\"x\"} -> succeeded(protocol): y\n"
+    );
+    assert_eq!(run.id.as_ref().unwrap(), "s");
+    assert_eq!(run.agent.model.as_ref().unwrap(), "m");
+    assert_eq!(run.cost.unwrap().usd(), 0.5);
+    assert_eq!(run.children.len(), 1);
+    assert_eq!(run.children[0].agent.name.as_ref().unwrap(), "Explore");
+    assert_eq!(run.children[0].calls.len(), 1);
+}
+
+#[test]
 fn log_records_join_their_span() {
     let generation = quoted(
         r#"{"generations":[[{"text":"let me see","message":{"tool_calls":[{"name":"f","args":{},"id":"c"}]}}]]}"#,

@@ -5,7 +5,7 @@
 use super::super::facts::{Facts, Kind, Message, Part, Role, fill, fill_list};
 use super::super::{Attributes, Span};
 use super::Dialect;
-use crate::model::{Convention, Cost, Tokens, Usage, time};
+use crate::model::{Convention, Cost, Payload, Tokens, Usage, time};
 
 pub(super) const DIALECT: Dialect = Dialect { kind, read };
 
@@ -19,7 +19,7 @@ fn read(span: &Span, kind: Kind, facts: &mut Facts) {
         Kind::Tool => {
             fill(&mut facts.tool, || a.text(&["claude_agent.tool.name"]));
             fill(&mut facts.call, || a.text(&["claude_agent.tool.use_id"]));
-            fill(&mut facts.args, || a.payload(&["claude_agent.tool.input"]));
+            fill(&mut facts.args, || arguments(a));
             fill(&mut facts.result, || a.payload(&["claude_agent.tool.output"]));
             fill(&mut facts.failed, || a.flag("claude_agent.tool.is_error"));
             fill(&mut facts.error, || a.payload(&["claude_agent.tool.error_message"]));
@@ -28,7 +28,13 @@ fn read(span: &Span, kind: Kind, facts: &mut Facts) {
                 time::millis(a.number(&["claude_agent.tool.duration_ms"])?)
             });
         }
+        Kind::Llm => {
+            fill(&mut facts.model, || a.text(&["claude_agent.model"]));
+            fill_list(&mut facts.output, || said(a).into_iter().collect());
+        }
         Kind::Agent => {
+            facts.is_sub_agent = is_sub_agent(span);
+            fill(&mut facts.model, || a.text(&["claude_agent.model"]));
             fill(&mut facts.agent, || {
                 a.text(&["claude_agent.subagent.name", "claude_agent.subagent.type"])
             });
@@ -43,6 +49,42 @@ fn read(span: &Span, kind: Kind, facts: &mut Facts) {
         }
         _ => {}
     }
+}
+
+/// Returns the input of a call, with the arguments that the instrumentation repeats beside it,
+/// or keeps alone.
+fn arguments(a: &Attributes) -> Option<Payload> {
+    const REPEATED: [(&str, &str); 3] = [
+        ("command", "claude_agent.tool.command"),
+        ("file_path", "claude_agent.tool.file_path"),
+        ("pattern", "claude_agent.tool.pattern"),
+    ];
+    let input = a.payload(&["claude_agent.tool.input"]);
+    let mut map = match input.as_ref().map(|input| input.parsed()) {
+        None | Some(Some(serde_json::Value::Null)) => serde_json::Map::new(),
+        Some(Some(serde_json::Value::Object(map))) if map.is_empty() => serde_json::Map::new(),
+        Some(_) => return input,
+    };
+    for (name, key) in REPEATED {
+        if let Some(text) = a.text(&[key]) {
+            map.insert(name.to_owned(), text.get().into_owned().into());
+        }
+    }
+    if map.is_empty() { input } else { Some(Payload::value(&map.into())) }
+}
+
+/// Returns the text of a response, without the marks that stand for its calls.
+fn said(a: &Attributes) -> Option<Message> {
+    let text = a.payload(&["claude_agent.message.content"])?;
+    let is_mark = |line: &str| line.starts_with("[Tool: ") && line.ends_with(']');
+    let plain = text.plain();
+    let has_words = plain.lines().any(|line| !line.trim().is_empty() && !is_mark(line.trim()));
+    drop(plain);
+    has_words.then(|| Message { role: Role::Assistant, parts: vec![Part::Text(text)] })
+}
+
+fn is_sub_agent(span: &Span) -> bool {
+    span.attributes.is("claude_agent.span_kind", "subagent") || span.name == "claude_agent.subagent"
 }
 
 fn kind(span: &Span) -> Option<Kind> {

@@ -45,8 +45,9 @@ const DIALECTS: &[Dialect] = &[
 ];
 
 /// Attributes with the conversation ID of a span, strongest first.
-pub const CONVERSATION_ATTRIBUTES: [&str; 6] = [
+pub const CONVERSATION_ATTRIBUTES: [&str; 7] = [
     "claude_agent.session.id",
+    "claude_agent.session_id",
     "gcp.vertex.agent.session_id",
     "gen_ai.conversation.id",
     "session.id",
