@@ -4,7 +4,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use std::sync::Arc;
 use toolmark_match::{Building, Mention};
 use toolmark_outcome::{Cause, Evidence, Outcome, Profile, Role, Subject, Verdict, View};
-use toolmark_trace::{Gap, Recorded};
+use toolmark_trace::{Gap, Recorded, Trajectory};
 
 /// A check of a trajectory.
 pub trait Grader: Send + Sync {
@@ -21,6 +21,12 @@ pub trait Grader: Send + Sync {
     /// would have done, cannot undo it.
     fn is_upper_limit(&self) -> bool {
         false
+    }
+
+    /// Whether it sums up steps, time or tokens, so that what calls without a result led to is
+    /// missing from the sum.
+    fn sums_up_steps(&self) -> bool {
+        self.is_upper_limit()
     }
 
     /// Whether the answer follows from the trace, and not only from files or programs
@@ -48,11 +54,38 @@ pub trait Grader: Send + Sync {
 /// been made where the run ended with an error. Graders and readers do not ask.
 #[must_use]
 pub fn ask(grader: &dyn Grader, subject: &Subject<'_>) -> Outcome {
-    let (outcome, looked) = subject.view.watch(|| grader.grade(subject));
-    if matches!(outcome.verdict, Verdict::Unknown(_)) {
-        return outcome;
+    ask_as(grader, subject, Profile::Toolmark, false)
+}
+
+/// Asks a grader under a profile; `negate` inverts its answer.
+///
+/// The number of another system stays what it is where that system would have answered from
+/// the same calls; a note then says what is missing.
+pub(crate) fn ask_as(
+    grader: &dyn Grader,
+    subject: &Subject<'_>,
+    profile: Profile,
+    negate: bool,
+) -> Outcome {
+    let (mut outcome, looked) = subject.view.watch(|| grader.grade(subject));
+    let asked = Inquiry { grader, view: &subject.view, looked, negate };
+    if !matches!(outcome.verdict, Verdict::Unknown(_)) {
+        if let Some(why) = asked.doubt(&outcome) {
+            outcome = withdrawn(outcome, why);
+        } else if let Some(gap) = asked.doubt_of_calls(&outcome) {
+            if profile == Profile::Toolmark {
+                outcome = withdrawn(outcome, gap.to_string());
+            } else {
+                let note = format!("{gap}: toolmark's own answer is unknown");
+                outcome = outcome.with_note(note);
+            }
+        }
     }
-    let Some(why) = doubt(grader, &subject.view, &outcome, looked) else { return outcome };
+    if negate { outcome.negated() } else { outcome }
+}
+
+/// Returns the unknown outcome that remains of one that does not follow from the trace.
+fn withdrawn(outcome: Outcome, why: String) -> Outcome {
     let seen = format!("{why}; by what is there: {}", outcome.reason.raw());
     let reason = if outcome.reason.raw().is_empty() { why } else { seen };
     let mut unknown = Outcome::unknown(Cause::MissingEvidence, reason);
@@ -61,30 +94,67 @@ pub fn ask(grader: &dyn Grader, subject: &Subject<'_>) -> Outcome {
     unknown
 }
 
-/// Returns why an answer does not follow from what the trace shows. `looked` states whether the
-/// grader read the calls.
-fn doubt(grader: &dyn Grader, view: &View<'_>, outcome: &Outcome, looked: bool) -> Option<String> {
-    let run = view.trajectory();
-    let recorded = if looked { run.calls_recorded() } else { Recorded::Fully };
-    // One call is asked about by itself, whatever became of the run.
-    let gap = run.gap().filter(|_| !view.is_call() && (looked || grader.reads_trace()));
-    let is_lost = gap.as_ref().is_some_and(Gap::loses_records);
-    // What was made and must not be made stays wrong.
-    let is_made = |evidence: &Evidence| {
-        evidence.role == Role::Violation && (evidence.call.is_some() || !looked)
-    };
-    let holds = match (recorded, outcome.verdict) {
-        (Recorded::Not, _) => false,
-        (Recorded::Fully, Verdict::Pass) => gap.is_none() || !grader.forbids(),
-        (Recorded::Partly, Verdict::Pass) => !grader.forbids(),
-        (Recorded::Fully, _) if !is_lost => true,
-        _ => grader.is_upper_limit() || outcome.evidence.iter().any(is_made),
-    };
-    let unrecorded = match recorded {
-        Recorded::Not => "the calls are not recorded",
-        _ => "not all calls are recorded",
-    };
-    (!holds).then(|| gap.map_or_else(|| unrecorded.to_owned(), |gap| gap.to_string()))
+/// A grader that was asked about a view.
+struct Inquiry<'a> {
+    grader: &'a dyn Grader,
+    view: &'a View<'a>,
+    /// Whether the grader read the calls.
+    looked: bool,
+    /// Whether its answer will be inverted.
+    negate: bool,
+}
+
+impl Inquiry<'_> {
+    /// Returns why an answer does not follow from what the trace shows.
+    fn doubt(&self, outcome: &Outcome) -> Option<String> {
+        let Self { grader, view, looked, negate } = *self;
+        let run = view.trajectory();
+        let recorded = if looked { run.calls_recorded() } else { Recorded::Fully };
+        // One call is asked about by itself, whatever became of the run.
+        let gap = self.gap().filter(|_| !view.is_call() && (looked || grader.reads_trace()));
+        let is_lost = gap.as_ref().is_some_and(Gap::loses_records);
+        // What was made and must not be made stays wrong.
+        let is_made = |evidence: &Evidence| {
+            evidence.role == Role::Violation && (evidence.call.is_some() || !looked)
+        };
+        let holds = match (recorded, outcome.verdict) {
+            (Recorded::Not, _) => false,
+            (Recorded::Fully, Verdict::Pass) => gap.is_none() || !grader.forbids(),
+            (Recorded::Partly, Verdict::Pass) => !grader.forbids(),
+            (Recorded::Fully, _) if gap.is_none() || !is_lost && !negate => true,
+            _ => grader.is_upper_limit() || outcome.evidence.iter().any(is_made),
+        };
+        let unrecorded = match recorded {
+            Recorded::Not => "the calls are not recorded",
+            _ => "not all calls are recorded",
+        };
+        (!holds).then(|| gap.map_or_else(|| unrecorded.to_owned(), |gap| gap.to_string()))
+    }
+
+    /// Returns why the calls do not say enough for an answer that would be a pass.
+    fn doubt_of_calls(&self, outcome: &Outcome) -> Option<Gap> {
+        let concludes = match (outcome.verdict, self.negate) {
+            (Verdict::Pass, false) => self.grader.forbids(),
+            // A call that was not found is not there for certain.
+            (Verdict::Fail, true) => !self.grader.is_upper_limit(),
+            _ => false,
+        };
+        let asks = self.looked || self.grader.sums_up_steps() && self.grader.reads_trace();
+        if !concludes || self.view.is_call() || !asks {
+            return None;
+        }
+        let gap = self.view.trajectory().gap_of_calls();
+        gap.filter(|gap| self.looked || gap.hides_steps())
+    }
+
+    fn gap(&self) -> Option<Gap> {
+        let run = self.view.trajectory();
+        let of_children = || {
+            let mut gaps = run.flatten().into_iter().skip(1).filter_map(Trajectory::gap);
+            gaps.find(Gap::loses_records)
+        };
+        run.gap().or_else(|| if run.children.is_empty() { None } else { of_children() })
+    }
 }
 
 /// Known graders, for lookup.
@@ -269,19 +339,18 @@ pub fn schema_of<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
 
 #[cfg(test)]
 mod tests {
-    use super::{ask, doubt};
+    use super::{Inquiry, ask};
     use crate::testing::OWN;
     use serde_json::{Value, json};
     use toolmark_outcome::testing::runs;
     use toolmark_outcome::{Context, Environment, Outcome, Profile, Subject, Verdict, View};
-    use toolmark_trace::Trajectory;
 
     const ASKED: &str = r#"{"role":"user","content":"tidy up"}"#;
     const LISTED: &str = r#"{"role":"assistant","tool_calls":[{"id":"1","function":{"name":"ls","arguments":"{}"}}]}
 {"role":"tool","tool_call_id":"1","content":"a b"}"#;
     const CUT: &str = r#"{"role":"assistant","tool_calls":[{"id":"2","function":{"name":"del"#;
 
-    fn answer(config: &Value, run: &Trajectory) -> Outcome {
+    fn answer(config: &Value, run: &toolmark_trace::Trajectory) -> Outcome {
         let grader = OWN.build("expect", Profile::Toolmark, config).unwrap();
         ask(
             &*grader,
@@ -293,7 +362,7 @@ mod tests {
         )
     }
 
-    fn verdicts(run: &Trajectory) -> Vec<&'static str> {
+    fn verdicts(run: &toolmark_trace::Trajectory) -> Vec<&'static str> {
         let word = |config: Value| answer(&config, run).verdict.word();
         [
             json!({"forbidden": ["delete"]}),
@@ -342,7 +411,8 @@ mod tests {
         let grader = OWN.build("expect", Profile::Toolmark, &json!({"forbidden": ["rm"]})).unwrap();
         let passed = Outcome::binary(true, "");
         assert_eq!(passed.verdict, Verdict::Pass);
-        assert_eq!(doubt(&*grader, &view, &passed, true), None);
+        let asked = Inquiry { grader: &*grader, view: &view, looked: true, negate: false };
+        assert_eq!(asked.doubt(&passed), None);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Grades trajectories and collects the results.
 
-use crate::grader::ask;
+use crate::grader::ask_as;
 use crate::pairing::{Pairing, Unpaired, folded};
 use crate::plan::{Case, Plan, Planned};
 use serde_json::{Map, Value};
@@ -426,8 +426,7 @@ impl Planned {
     }
 
     fn answer(&self, subject: Subject<'_>) -> Outcome {
-        let outcome = ask(&*self.grader, &subject);
-        if self.negate { outcome.negated() } else { outcome }
+        ask_as(&*self.grader, &subject, self.profile, self.negate)
     }
 }
 

@@ -173,10 +173,6 @@ impl Question for CallArguments {
     fn mentions(&self) -> Vec<Mention> {
         vec![Mention::exact(&self.tool)]
     }
-
-    fn forbids(&self) -> bool {
-        !matches!(self.occurrence, Occurrence::First)
-    }
 }
 
 #[cfg(test)]

@@ -156,6 +156,10 @@ impl Grader for BudgetGrader {
         true
     }
 
+    fn sums_up_steps(&self) -> bool {
+        !matches!(self.quantity, Quantity::Errors)
+    }
+
     fn grade(&self, subject: &Subject<'_>) -> Outcome {
         let view = &subject.view;
         match self.quantity.value(view) {

@@ -220,6 +220,11 @@ impl Entry {
         if with_result { fit.and(|| self.fits_result(calls, seen)) } else { fit }
     }
 
+    /// Whether another call, before or after it, may move the call from its place.
+    pub(super) fn is_positional(&self) -> bool {
+        self.is_final || self.at_step.is_some() || self.before_step.is_some()
+    }
+
     fn fits_place(&self, calls: &Calls<'_>, at: usize) -> Fit {
         if self.at_step.is_none() && self.before_step.is_none() {
             return Fit::Yes;

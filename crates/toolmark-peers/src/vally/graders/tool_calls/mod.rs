@@ -192,7 +192,7 @@ impl Grader for ToolCalls {
     }
 
     fn forbids(&self) -> bool {
-        !self.disallowed.is_empty()
+        !self.disallowed.is_empty() || self.required.iter().any(Entry::is_positional)
     }
 
     fn grade(&self, subject: &Subject<'_>) -> Outcome {
