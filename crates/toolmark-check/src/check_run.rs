@@ -195,7 +195,8 @@ impl CheckRun<Printable> {
         let findings = !self.groups().iter().any(|group| self.is_severe(group.severity));
         let declared = self.accepts_failed_runs || self.checked.declared.failed == 0;
         let wants = self.fail_on.is_some() || !self.gates.is_empty();
-        let is_blind = self.checked.scorecard.unrecorded > 0 && wants;
+        let lacks = self.checked.scorecard.unrecorded + self.checked.declared.incomplete;
+        let is_blind = lacks > 0 && wants;
         let seen = match is_blind || self.is_unassessed() {
             true => Verdict::Unknown(Cause::MissingEvidence),
             false => Verdict::Pass,

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use toolmark_outcome::{Printable, Redactor, TracePlace, Untrusted};
-use toolmark_trace::{Declared, DeclaredOutcome, Trajectory};
+use toolmark_trace::{Declared, DeclaredOutcome, Gap, Trajectory};
 
 /// A statement in the record of a run about how the run went.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -43,11 +43,21 @@ pub struct DeclaredRuns<T = Untrusted> {
     /// The first that failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first: Option<DeclaredRun<T>>,
+    /// Number of runs whose record has a gap, so that the absence of findings says little.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub incomplete: u64,
+    /// Gap of the first of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gap: Option<T>,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 impl<T> Default for DeclaredRuns<T> {
     fn default() -> Self {
-        Self { passed: 0, failed: 0, first: None }
+        Self { passed: 0, failed: 0, first: None, incomplete: 0, gap: None }
     }
 }
 
@@ -57,7 +67,9 @@ impl DeclaredRuns {
         let declared = DeclaredRun::of(run);
         let has = |outcome| u64::from(declared.as_ref().is_some_and(|d| d.outcome == outcome));
         let (passed, failed) = (has(DeclaredOutcome::Passed), has(DeclaredOutcome::Failed));
-        Self { passed, failed, first: declared.filter(|_| failed > 0) }
+        let gap = gap_of(run).map(|gap| gap.to_string().into());
+        let incomplete = u64::from(gap.is_some());
+        Self { passed, failed, first: declared.filter(|_| failed > 0), incomplete, gap }
     }
 
     /// Adds those of other runs.
@@ -65,13 +77,22 @@ impl DeclaredRuns {
         self.passed += other.passed;
         self.failed += other.failed;
         self.first = self.first.take().or(other.first);
+        self.incomplete += other.incomplete;
+        self.gap = self.gap.take().or(other.gap);
     }
 
     /// They as they may be printed.
     #[must_use]
     pub fn redact(self, redactor: Redactor) -> DeclaredRuns<Printable> {
         let first = self.first.map(|first| first.redact(redactor));
-        DeclaredRuns { passed: self.passed, failed: self.failed, first }
+        let gap = self.gap.map(|gap| redactor.apply(gap));
+        DeclaredRuns {
+            passed: self.passed,
+            failed: self.failed,
+            first,
+            incomplete: self.incomplete,
+            gap,
+        }
     }
 }
 
@@ -79,6 +100,17 @@ impl<T> DeclaredRuns<T> {
     /// Whether no run declares anything.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.passed + self.failed == 0
+        self.passed + self.failed + self.incomplete == 0
     }
+}
+
+/// Returns the lost records of a run and its sub-agents, or the error it ended with. A session that
+/// its user interrupted has all calls that were made, so that is not a gap here.
+fn gap_of(run: &Trajectory) -> Option<Gap> {
+    let has_error = run.completeness.declared_error.is_some();
+    let own = run.gap().filter(|gap| has_error || gap.loses_records());
+    own.or_else(|| {
+        let mut gaps = run.flatten().into_iter().skip(1).filter_map(Trajectory::gap);
+        gaps.find(Gap::loses_records)
+    })
 }

@@ -277,7 +277,7 @@ pub(crate) mod tests {
         assert_eq!(run.verdict(), Verdict::Pass);
         let says = "reward 0.0".into();
         let first = Some(DeclaredRun { outcome: DeclaredOutcome::Failed, says, place });
-        run.checked.declared = DeclaredRuns { passed: 0, failed: 1, first };
+        run.checked.declared = DeclaredRuns { failed: 1, first, ..DeclaredRuns::default() };
         assert_eq!(run.verdict(), Verdict::Fail);
         // Rows of a table are of findings.
         for format in FORMATS.iter().filter(|f| f.has_findings && f.is_text && f.id != "csv") {

@@ -47,7 +47,7 @@ pub(crate) fn rates(group: &Group) -> Printable {
 /// otherwise the rates, if they are meaningful.
 pub(crate) fn headline(run: &CheckRun) -> Printable {
     let rates = || rates(&of(run).total);
-    let parts = [declared(run), Some(not_assessed(run).unwrap_or_else(rates))];
+    let parts = [declared(run), incomplete(run), Some(not_assessed(run).unwrap_or_else(rates))];
     Printable::join(parts.iter().flatten(), "; ")
 }
 
@@ -57,6 +57,19 @@ pub(crate) fn not_assessed(run: &CheckRun) -> Option<Printable> {
     let (sessions, calls) = (things(card.sessions, "session"), things(card.total().calls, "call"));
     run.is_unassessed()
         .then(|| printable!("not assessed: {}, {}, none that a rule could judge", sessions, calls))
+}
+
+/// `incomplete: 2 records of the trace cannot be read`
+fn incomplete(run: &CheckRun) -> Option<Printable> {
+    let declared = &run.checked.declared;
+    let gap = declared.gap.as_ref()?;
+    let sessions = run.checked.scorecard.sessions;
+    Some(match (declared.incomplete, sessions) {
+        (1, 1) => printable!("incomplete: {}", gap),
+        (count, _) => {
+            printable!("{} of {} incomplete, first: {}", count, things(sessions, "run"), gap)
+        }
+    })
 }
 
 /// `run failed: reward 0.0 (runs.json:3)`

@@ -50,7 +50,7 @@ impl<'t> Sample<'t> {
         Self {
             run,
             calls: calls.collect(),
-            recorded: run.calls_recorded(),
+            recorded: recorded(run),
             offered: offered.filter(|tool| !tool.trim().is_empty()).collect(),
         }
     }
@@ -92,4 +92,13 @@ pub(crate) fn tools_of(samples: &[&Sample<'_>], redactor: Redactor) -> SortedSet
 /// Whether the name of a tool may be written.
 pub(crate) fn is_writable(tool: &str, redactor: Redactor) -> bool {
     !tool.trim().is_empty() && tool.len() <= 200 && *redactor.apply(tool) == *tool
+}
+
+/// Returns how completely the calls of a run are known. What an unfinished run would have
+/// called, and what calls without a name are, is not.
+fn recorded(run: &Trajectory) -> Recorded {
+    match run.calls_recorded() {
+        Recorded::Fully if run.gap().or_else(|| run.gap_of_calls()).is_some() => Recorded::Partly,
+        recorded => recorded,
+    }
 }
