@@ -6,7 +6,8 @@ use crate::agentv::graders::{Entry as GraderEntry, entries, judged, opposite};
 use serde_json::Value;
 use std::sync::Arc;
 use toolmark_base::{SortedMap, SortedSet};
-use toolmark_config::{Kind, Node, Problem};
+use toolmark_config::{Kind, Node, Problem, Span};
+use toolmark_grade::run_plan::RunSettings;
 use toolmark_grade::{Case, Match, Planned};
 use toolmark_grade::{Entry, Loading};
 use toolmark_outcome::{Context, Profile, Rule, Scoring};
@@ -127,6 +128,31 @@ pub(super) fn case(
         place: loading.place(node.span),
         id,
     })
+}
+
+/// Returns the case that applies to every trajectory, of a file without tests.
+pub(super) fn every(span: Span, suite: &Suite<'_>, loading: &mut Loading<'_>) -> Case {
+    let mut planned = Planning::new(suite, loading);
+    for list in &suite.evaluators {
+        planned.list(list, None);
+    }
+    let graders = planned.graders;
+    let context = Context { directory: loading.directory.to_owned(), ..Context::default() };
+    Case {
+        id: String::new(),
+        tags: SortedMap::new(),
+        matches: Match::default(),
+        context: Arc::new(context),
+        graders,
+        scoring: Scoring {
+            rule: Rule::Threshold(suite.threshold),
+            profile: loading.options.profile.unwrap_or(Profile::Toolmark),
+        },
+        trials: None,
+        run: RunSettings::default(),
+        target: None,
+        place: loading.place(span),
+    }
 }
 
 /// Returns how the turns of a case are combined: all graders are weighed together, or one of the

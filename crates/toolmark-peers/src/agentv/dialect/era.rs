@@ -1,6 +1,6 @@
 //! Detects the AgentV versions for which a file was written.
 
-use super::keys::{CASES, EVALUATORS};
+use super::keys::{CASES, EVALUATORS, SKILL_CASES};
 use toolmark_config::Node;
 use toolmark_outcome::Profile;
 
@@ -49,14 +49,35 @@ pub(super) fn era(root: &Node) -> Profile {
     if has(root, NEWEST) || types(root).any(is_newest_type) {
         return Profile::AgentV5;
     }
-    let first = has(root, &["evalcases", "eval_cases"]) || cases(root).any(|case| has(case, FIRST));
+    // The key of the first files, where there is nothing else to tell by.
+    let is_first_fragment = is_fragment(root)
+        && [Some(root), root.get("execution")]
+            .into_iter()
+            .flatten()
+            .any(|n| has(n, &["evaluators"]));
+    let first = is_first_fragment
+        || has(root, &["evalcases", "eval_cases"])
+        || cases(root).any(|case| has(case, FIRST));
     if first { Profile::AgentV1 } else { Profile::AgentV2 }
+}
+
+/// Returns whether a file has evaluators and no tests, as the examples of AgentV's pages.
+pub(super) fn is_fragment(root: &Node) -> bool {
+    let is_typed = |item: &Node| item.get("type").is_some_and(|word| word.as_str().is_some());
+    let has_cases =
+        CASES.iter().chain(&["scenarios", SKILL_CASES]).any(|key| root.get(key).is_some());
+    let mut own = evaluators(root).peekable();
+    !has_cases && own.peek().is_some() && own.all(is_typed)
 }
 
 /// Returns the confidence that a file is an AgentV file.
 pub(super) fn confidence(root: &Node) -> u8 {
     if root.get("evalcases").is_some() {
         return 95;
+    }
+    let evals = root.get(SKILL_CASES).map(Node::items).into_iter().flatten();
+    if evals.take(MAX_INSPECTED_CASES).any(|case| case.get("prompt").is_some()) {
+        return 85;
     }
     let asks = |case: &Node| {
         let says = ["criteria", "input", "expected_outcome", "input_messages", "vars", "turns"];
@@ -71,6 +92,7 @@ pub(super) fn confidence(root: &Node) -> u8 {
         Some(_) if newest => 80,
         Some(tests) if tests.as_str().is_some() || tests.as_list().is_some() => 50,
         _ if root.get("scenarios").is_some() => 60,
+        _ if is_fragment(root) => 70,
         _ => 0,
     }
 }

@@ -1,7 +1,7 @@
 //! Reads cases from the file itself and from files that it references.
 
 use super::case::case;
-use super::keys::CASES;
+use super::keys::{self, CASES};
 use super::suite::Suite;
 use std::path::{Path, PathBuf};
 use toolmark_base::{ReadFileError, SortedMap};
@@ -26,6 +26,13 @@ pub(super) fn cases(root: &Node, suite: &Suite<'_>, loading: &mut Loading<'_>) -
     let mut reading = Reading { suite, cases: Vec::new(), files: 0 };
     for list in CASES.iter().filter_map(|key| root.get(key)) {
         reading.list(list, None, loading);
+    }
+    if let Some(evals) = root.get(keys::SKILL_CASES) {
+        let kind = match &evals.kind {
+            Kind::List(items) => Kind::List(items.iter().map(keys::of_skill).collect()),
+            other => other.clone(),
+        };
+        reading.list(&Node::new(kind, evals.span), None, loading);
     }
     if let Some(scenarios) = root.get("scenarios") {
         for scenario in scenarios.as_list().unwrap_or(std::slice::from_ref(scenarios)) {
@@ -396,7 +403,7 @@ fn expand(item: &Node, depth: usize, loading: &mut Loading<'_>, all: &mut Vec<No
     let parsed = parse(&source);
     loading.problems.extend(parsed.problems.into_iter().map(|p| elsewhere(p, &source)));
     let Some(root) = parsed.node else { return };
-    let Some(list) = super::keys::EVALUATORS.iter().find_map(|key| root.get(key)) else {
+    let Some(list) = keys::EVALUATORS.iter().find_map(|key| root.get(key)) else {
         let message = format!("{} lists no assertions", path.display());
         loading.error("invalid-template", item.span, message);
         return;

@@ -1,7 +1,7 @@
 //! Keys of AgentV's files. Keys that grading does not use (how an agent
 //! is run) are accepted; keys that no version supports are errors.
 
-use toolmark_config::{Node, Problem, did_you_mean, quoted};
+use toolmark_config::{Kind, Node, Problem, did_you_mean, quoted};
 use toolmark_grade::Loading;
 
 /// Keys of evaluator lists, in the order in which AgentV looks them up.
@@ -9,6 +9,25 @@ pub(super) const EVALUATORS: &[&str] = &["assertions", "assert", "evaluators"];
 
 /// Keys of case lists.
 pub(super) const CASES: &[&str] = &["tests", "evalcases", "eval_cases", "cases"];
+
+/// Key of the case list of agent skills (`evals.json`), and the keys of its cases with AgentV's
+/// words for them.
+pub(super) const SKILL_CASES: &str = "evals";
+const SKILL_KEYS: [(&str, &str); 3] =
+    [("prompt", "input"), ("expected_output", "criteria"), ("files", "input_files")];
+
+/// Returns a case of an agent skill with AgentV's keys.
+pub(super) fn of_skill(case: &Node) -> Node {
+    let mut case = case.clone();
+    if let Kind::Map(entries) = &mut case.kind {
+        for entry in entries {
+            if let Some((_, ours)) = SKILL_KEYS.iter().find(|(theirs, _)| entry.key == *theirs) {
+                entry.key = (*ours).into();
+            }
+        }
+    }
+    case
+}
 
 /// Keys of a file.
 pub(super) const ROOT: &[&str] = &[
@@ -60,6 +79,19 @@ pub(super) const ROOT: &[&str] = &[
     "threshold",
     "transform",
     "on_dependency_failure",
+    // promptfoo's own, which say how its runs are made and shown.
+    "tracing",
+    "redteam",
+    "sharing",
+    "outputPath",
+    "derivedMetrics",
+    "nunjucksFilters",
+    "commandLineOptions",
+    "evaluateOptions",
+    "writeLatestResults",
+    // Agent skills.
+    "skill_name",
+    "evals",
 ];
 
 /// Keys of a case.

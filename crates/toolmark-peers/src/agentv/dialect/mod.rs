@@ -2,7 +2,8 @@
 //!
 //! The format changed twice: `evalcases` with `execution.evaluators`, then
 //! `tests` with `assertions`, then `prompts` and `tests` with `assert`. All are
-//! supported, also mixed. The detected version determines AgentV's answer; the
+//! supported, also mixed. A file with evaluators and no tests asks them of every trajectory. The
+//! detected version determines AgentV's answer; the
 //! graders mention it if toolmark's answer differs.
 
 mod case;
@@ -29,8 +30,8 @@ pub struct AgentV;
 static INFO: DialectInfo = DialectInfo {
     id: "agentv",
     title: "AgentV eval file",
-    looks_for: "evalcases or tests with criteria, input and evaluators (assertions, assert)",
-    keys: &["evalcases", "tests"],
+    looks_for: "evalcases, tests or evals with criteria, input and evaluators (assertions, assert)",
+    keys: &["evalcases", "tests", "evals"],
 };
 
 impl Dialect for AgentV {
@@ -49,8 +50,10 @@ impl Dialect for AgentV {
             return None;
         }
         let suite = Suite::read(root, loading);
+        let is_fragment = era::is_fragment(root) && loading.options.dataset.is_none();
+        let every = is_fragment.then(|| Box::new(case::every(root.span, &suite, loading)));
         let cases = files::cases(root, &suite, loading);
-        if cases.is_empty() && loading.problems.is_empty() {
+        if cases.is_empty() && every.is_none() && loading.problems.is_empty() {
             loading.error("no-cases", root.span, "the file has no tests");
         }
         Some(Plan {
@@ -60,7 +63,7 @@ impl Dialect for AgentV {
             name: root.get("name").and_then(Node::as_str).map(str::to_owned),
             cases,
             stored: None,
-            every: None,
+            every,
             gate: Gate::default(),
             aggregates: Vec::new(),
             judge: UsualJudge::default(),

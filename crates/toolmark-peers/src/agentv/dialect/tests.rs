@@ -386,3 +386,79 @@ fn tests_stand_in_other_files() {
         assert_eq!(found, ids, "{text}");
     }
 }
+
+/// A row with these calls.
+fn row(tools: &[&str]) -> String {
+    let call = |tool: &&str| format!(r#"{{"tool":"{tool}","input":{{}},"output":"ok"}}"#);
+    let calls: Vec<String> = tools.iter().map(call).collect();
+    format!(
+        r#"{{"test_id":"t","target":"a","score":1,"output":[{{"role":"assistant","content":"done","tool_calls":[{}]}}]}}"#,
+        calls.join(",")
+    )
+}
+
+#[test]
+fn evaluators_without_tests_are_asked_of_every_trajectory() {
+    for (fragment, good, bad) in [
+        (
+            "execution:\n  evaluators:\n    - name: usage\n      type: tool_trajectory\n      mode: any_order\n      minimums: { find: 2, read: 1 }\n",
+            &["find", "read", "find"][..],
+            &["find", "read"][..],
+        ),
+        (
+            "execution:\n  evaluators:\n    - name: order\n      type: tool_trajectory\n      mode: in_order\n      expected:\n        - tool: fetch\n        - tool: save\n",
+            &["fetch", "check", "save"],
+            &["save", "fetch"],
+        ),
+        (
+            "execution:\n  evaluators:\n    - { name: all, type: tool_trajectory, mode: exact, expected: [{ tool: login }] }\n",
+            &["login"],
+            &["login", "login"],
+        ),
+        ("assert:\n  - { type: trajectory:tool-used, value: save }\n", &["save"], &["fetch"]),
+    ] {
+        let plan = load(fragment);
+        assert!(plan.cases.is_empty() && plan.every.is_some(), "{fragment}");
+        for (tools, expected) in [(good, Verdict::Pass), (bad, Verdict::Fail)] {
+            assert_eq!(grade(&plan, &row(tools))[0].verdict, expected, "{fragment} {tools:?}");
+        }
+    }
+    let problems = complaints("execution:\n  evaluators:\n    - { type: tool_trajectroy }\n");
+    assert!(problems.contains("tool_trajectroy"), "{problems}");
+}
+
+#[test]
+fn the_keys_of_a_promptfoo_file() {
+    let text = "\
+description: Agent
+tracing: { enabled: true, otlp: { http: { enabled: true } } }
+prompts: ['{{question}}']
+providers: [file://agent.js]
+tests:
+  - vars: { question: Find the order }
+    assert:
+      - { type: 'trajectory:tool-used', value: { name: search_orders, min: 1 } }
+      - { type: 'trajectory:tool-sequence', value: { mode: in_order, steps: [search_orders, compose] } }
+";
+    let plan = load(text);
+    assert_eq!(plan.cases.len(), 1);
+    assert_eq!(plan.cases[0].graders.len(), 2);
+}
+
+#[test]
+fn evals_of_a_skill() {
+    let text = r#"{
+  "skill_name": "deployer",
+  "evals": [
+    {"id": 1, "prompt": "Deploy to staging", "expected_output": "A safe plan", "files": [], "assertions": ["It has a rollback step", "It names staging"]},
+    {"id": 2, "prompt": "Roll back", "expected_output": "The last release is live"}
+  ]
+}"#;
+    let plan = load(text);
+    let graders = |n: usize| plan.cases[n].graders.iter().map(|g| g.info.id).collect::<Vec<_>>();
+    assert_eq!(plan.cases.iter().map(|case| &*case.id).collect::<Vec<_>>(), ["1", "2"]);
+    assert_eq!(plan.cases[0].matches.prompts, ["Deploy to staging"]);
+    assert_eq!(plan.cases[0].context.criteria.as_deref(), Some("A safe plan"));
+    assert_eq!(graders(0), ["llm-rubric"]);
+    assert_eq!(graders(1).len(), 1);
+}

@@ -18,6 +18,8 @@
 //! `check:`, `guard:` and `serve:` are read by the commands of the same name, and `judge:`
 //! by the commands that call judges; these sections are skipped here.
 //!
+//! A file that is nothing but a list of graders is read as the value of `graders`.
+//!
 //! Without `cases` every trajectory is a case of its own. `cases` may be the
 //! path of a file with one case per line.
 
@@ -33,7 +35,7 @@ use serde_json::Value;
 use std::path::PathBuf;
 use std::sync::Arc;
 use toolmark_base::SortedMap;
-use toolmark_config::{Node, Problem, Span, quoted};
+use toolmark_config::{Entry, Kind, Node, Problem, Span, quoted};
 use toolmark_grade::Loading;
 use toolmark_grade::schema::Section;
 use toolmark_grade::{Case, Gate, Plan, RunPlan, StoredCases, UsualJudge, is_lines};
@@ -46,7 +48,7 @@ pub(crate) struct Toolmark;
 static INFO: DialectInfo = DialectInfo {
     id: "toolmark",
     title: "toolmark.yaml",
-    looks_for: "graders, cases or expect at the top",
+    looks_for: "graders, cases or expect at the top, or a list of graders",
     keys: &["graders", "cases", "expect"],
 };
 
@@ -83,6 +85,9 @@ impl Dialect for Toolmark {
 
     fn detect(&self, root: &Node) -> u8 {
         let has = |key| root.get(key).is_some();
+        if is_list_of_graders(root) {
+            return 60;
+        }
         match (has("cases"), has("graders") || has("expect")) {
             (true, _) => 90,
             (false, true) => 60,
@@ -99,6 +104,8 @@ impl Dialect for Toolmark {
     }
 
     fn load(&self, root: &Node, loading: &mut Loading<'_>) -> Option<Plan> {
+        let wrapped = is_list_of_graders(root).then(|| under_graders(root));
+        let root = wrapped.as_ref().unwrap_or(root);
         let top = Checked::map(root, KEYS, "the spec", loading)?;
         if let Some(version) = top.get("version")
             && version.as_i64() != Some(1)
@@ -149,6 +156,17 @@ impl Dialect for Toolmark {
     fn schema(&self, sections: &[Section]) -> Value {
         schema::schema(sections)
     }
+}
+
+fn is_list_of_graders(root: &Node) -> bool {
+    let is_grader = |item: &Node| item.get("type").and_then(Node::as_str).is_some();
+    root.as_list().is_some_and(|list| !list.is_empty() && list.iter().all(is_grader))
+}
+
+/// Returns the spec that a list of graders stands for.
+fn under_graders(list: &Node) -> Node {
+    let entry = Entry { key: "graders".into(), key_span: list.span, value: list.clone() };
+    Node::new(Kind::Map(vec![entry]), list.span)
 }
 
 /// Reads how the cases are run.
