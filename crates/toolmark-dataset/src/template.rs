@@ -6,10 +6,11 @@
 //! there are no files to include and no state that outlives a rendering, and a rendering that
 //! takes too many steps is aborted.
 
+mod jinja;
 mod literal;
 mod python;
 
-use minijinja::{Environment, Error, ErrorKind, UndefinedBehavior};
+use minijinja::{Environment, Error, ErrorKind, State, UndefinedBehavior};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fmt;
@@ -94,11 +95,10 @@ impl Template {
         environment.set_debug(true);
         environment.set_auto_escape_callback(|_| minijinja::AutoEscape::None);
         environment.set_formatter(python::write_value);
-        environment
-            .set_unknown_method_callback(minijinja_contrib::pycompat::unknown_method_callback);
-        // A value that loops append to could grow without limit in a few steps.
-        environment.remove_global("namespace");
+        environment.set_unknown_method_callback(call_method);
         environment.remove_global("debug");
+        jinja::extend(&mut environment);
+        let source = &*jinja::rewrite(source);
         let whole = sole_expression(source);
         let expression = whole.filter(|range| {
             source.get(range.clone()).is_some_and(|e| environment.compile_expression(e).is_ok())
@@ -192,12 +192,27 @@ impl Template {
     }
 }
 
+/// Calls a method that Python's values have.
+fn call_method(
+    state: &mut State<'_, '_>,
+    value: &minijinja::Value,
+    method: &str,
+    args: &[minijinja::Value],
+) -> Result<minijinja::Value, Error> {
+    match (method, args) {
+        // Nothing changes a value in place, so that it is its own copy.
+        ("copy", []) => Ok(value.clone()),
+        _ => minijinja_contrib::pycompat::unknown_method_callback(state, value, method, args),
+    }
+}
+
 fn context(row: &Value) -> minijinja::Value {
     minijinja::context! { sample => minijinja::Value::from(minijinja::value::Serde(row)) }
 }
 
 fn is_builtin(name: &str) -> bool {
-    matches!(name, "range" | "dict" | "loop")
+    matches!(name, "range" | "dict" | "loop" | "namespace" | "joiner" | "cycler" | "lipsum")
+        || name.starts_with("__")
 }
 
 /// Returns the range between the braces if the template is a single pair of them.
@@ -295,6 +310,45 @@ mod tests {
             ("{# a note #}[\"a\"]", json!(["a"])),
             ("[\"search\", \"calculator\"]", json!(["search", "calculator"])),
             ("{{ {'a': {}} }}", json!({"a": {}})),
+            // The environment of AI GO!.
+            (
+                "{% set l = [] %}{% for t in sample.tools %}{% do l.append(t.name) %}{% endfor %}{{ l | tojson }}",
+                json!(["a", "b"]),
+            ),
+            (
+                "{% set ns = namespace(found=[], n=0) %}{% for t in sample.tools %}{% if t.on %}{% do ns.found.append(t.name) %}{% set ns.n = ns.n + 1 %}{% endif %}{% endfor %}{{ ns.found + [ns.n] }}",
+                json!(["a", 1]),
+            ),
+            (
+                "{%- set ns = namespace(calls=[]) -%}{%- for t in sample.tools -%}{%- set ns.calls = ns.calls + [t.name] -%}{%- endfor -%}{{ ns.calls | tojson }}",
+                json!(["a", "b"]),
+            ),
+            (
+                "[{% for t in sample.tools %}{% if not t.on %}{% break %}{% endif %}\"{{ t.name }}\"{% endfor %}]",
+                json!(["a"]),
+            ),
+            (
+                "[{% for t in sample.tools %}{% if t.on %}{% continue %}{% endif %}\"{{ t.name }}\"{% endfor %}]",
+                json!(["b"]),
+            ),
+            ("{{ (sample.text | fromjson) + ['x'] }}", json!(["search", "lookup", "x"])),
+            ("{{ {'a': 1, 'b': 2} | merge({'b': 3}) }}", json!({"a": 1, "b": 3})),
+            (
+                "{% set comma = joiner(', ') %}[{% for t in sample.tools %}{{ comma() }}\"{{ t.name }}\"{% endfor %}]",
+                json!(["a", "b"]),
+            ),
+            (
+                "{% set c = cycler('x', 'y') %}{{ [c.next(), c.next(), c.next()] }}",
+                json!(["x", "y", "x"]),
+            ),
+            ("{{ [sample.function_calls | random] }}", json!(["search"])),
+            ("{{ [sample.missing is defined, sample.name is defined] }}", json!([false, true])),
+            (
+                "{{ sample.function_calls if sample.function_calls is defined else [] }}",
+                json!(["search", "calculator"]),
+            ),
+            ("{{ sample.calls[0].arguments.copy() }}", json!({"q": "x", "n": 1.0})),
+            ("{{ [lipsum() | length > 0] }}", json!([true])),
         ] {
             assert_eq!(render(template, &row()), Ok(want), "{template}");
         }
@@ -353,7 +407,14 @@ mod tests {
             ("{% import 'x' as y %}", "cannot include"),
             ("{{ 'x' * 99999999999 }}", "too large"),
             ("{{ range(1000000000) | list }}", "range"),
-            ("{% set ns = namespace(x='a') %}", "namespace"),
+            (
+                "{% set ns = namespace(x='aa') %}{% for i in range(99) %}{% set ns.x = ns.x ~ ns.x %}{% endfor %}",
+                "too large",
+            ),
+            (
+                "{% set l = [] %}{% for i in range(99) %}{% do l.append(l) %}{% do l.extend(l) %}{% endfor %}",
+                "too large",
+            ),
         ] {
             let error = render(template, &row()).unwrap_err();
             assert!(error.message.contains(said), "{template}: {error}");
