@@ -30,6 +30,7 @@ mod guard_tools;
 #[cfg(unix)]
 mod guard_undo;
 mod help;
+mod incomplete;
 mod jobs;
 mod judge;
 mod lists;
