@@ -3,6 +3,13 @@
 /// Policy files of a project, relative to a directory of the project.
 pub const PROJECT_POLICIES: &[&str] = &["toolmark.yaml", ".toolmark/toolmark.yaml"];
 
+/// Policy file of the machine, which users cannot loosen.
+pub const SYSTEM_POLICY: &str = if cfg!(windows) {
+    "C:\\ProgramData\\toolmark\\toolmark.yaml"
+} else {
+    "/etc/toolmark/toolmark.yaml"
+};
+
 /// Policy file of the user, relative to the configuration directory.
 pub const USER_POLICY: &str = "toolmark/toolmark.yaml";
 

@@ -80,6 +80,8 @@ pub struct Opened {
     /// File that the environment names in place of the user's; the stricter of both decisions
     /// counts.
     other: Option<Box<Other>>,
+    /// Policy of the machine, which users cannot loosen.
+    system: Option<Box<Opened>>,
     /// Path of the file with the commands that the user has allowed by hand.
     allowed: Option<PathBuf>,
 }
@@ -102,7 +104,15 @@ impl Opened {
     #[must_use]
     pub fn on_error(&self) -> Decision {
         let own = self.guard.policy().on_error();
-        self.other.as_ref().map_or(own, |other| other.opened.on_error().max(own))
+        let own = self.other.as_ref().map_or(own, |other| other.opened.on_error().max(own));
+        self.system.as_ref().map_or(own, |system| system.on_error().max(own))
+    }
+
+    /// Whether copies of what calls destroy are kept.
+    pub(crate) fn keeps(&self) -> bool {
+        let system = self.system.as_ref();
+        self.guard.policy().keeps()
+            || system.is_some_and(|system| system.guard.policy().user().wants_copies())
     }
 
     /// Returns the settings without effect, because they would loosen the user's policy.
@@ -210,9 +220,19 @@ impl Opened {
         past: Option<&dyn Past>,
     ) -> Verdict {
         let own = self.own_verdict(event, facts, past);
-        let Some(other) = &self.other else { return own };
-        let other = other.opened.own_verdict(event, facts, past);
-        if other.decision > own.decision { other } else { own }
+        let own = match &self.other {
+            Some(other) => stricter(own, other.opened.own_verdict(event, facts, past)),
+            None => own,
+        };
+        let Some(system) = &self.system else { return own };
+        let mut verdict = system.own_verdict(event, facts, past);
+        // Without a preset of its own, the file of the machine only adds rules.
+        let has_preset = system.guard.policy().user().has_preset();
+        if verdict.rule == BY_EFFECT && !has_preset {
+            return own;
+        }
+        verdict.rule = format!("{SYSTEM}{}", verdict.rule);
+        stricter(own, verdict)
     }
 
     fn own_verdict(
@@ -236,7 +256,12 @@ impl Opened {
     pub fn lifted(&self, event: &Event<'_>, verdict: Verdict) -> Verdict {
         let disarms =
             || verdict.analysis.iter().flat_map(|found| &found.effects).any(Effect::disarms);
-        if event.moment != Moment::Before || verdict.decision == Decision::Allow || disarms() {
+        let is_own = !verdict.rule.starts_with(SYSTEM);
+        if event.moment != Moment::Before
+            || verdict.decision == Decision::Allow
+            || !is_own
+            || disarms()
+        {
             return verdict;
         }
         let command = self.guard.command(event);
@@ -275,12 +300,24 @@ impl Opened {
     }
 }
 
+/// Rule of a decision that only the effects of a call led to.
+pub(crate) const BY_EFFECT: &str = "effect";
+/// Start of the rules of the machine's policy.
+const SYSTEM: &str = "system.";
 /// Maximum number of settings without effect that are named.
 const MAX_IGNORED: usize = 4;
 
 /// Opens the guard for a session in a directory.
 #[must_use]
 pub fn open(cwd: Option<&str>, trust: Trust<'_>, readers: Option<&Readers>) -> Opened {
+    let mut opened = open_own(cwd, trust, readers);
+    if Path::new(own::SYSTEM_POLICY).exists() {
+        opened.add_system(Path::new(own::SYSTEM_POLICY), readers);
+    }
+    opened
+}
+
+fn open_own(cwd: Option<&str>, trust: Trust<'_>, readers: Option<&Readers>) -> Opened {
     let named = Named::by_environment();
     let Trust::Fixed(fixed) = trust else { return open_with(cwd, named.as_ref(), readers) };
     let Some(own) = Named::trusted(fixed) else { return open_with(cwd, named.as_ref(), readers) };
@@ -309,6 +346,26 @@ pub fn named_by_environment() -> Option<String> {
             own.path.display()
         )
     })
+}
+
+impl Opened {
+    /// Adds the policy of the machine.
+    fn add_system(&mut self, path: &Path, readers: Option<&Readers>) {
+        let named = Named { path: path.to_owned(), by: "the machine" };
+        let system = open_with(None, Some(&named), readers);
+        self.lacks_reader |= system.lacks_reader;
+        self.system = Some(Box::new(system));
+    }
+
+    /// Returns the policy of the machine.
+    #[must_use]
+    pub fn system(&self) -> Option<&Self> {
+        self.system.as_deref()
+    }
+}
+
+fn stricter(one: Verdict, other: Verdict) -> Verdict {
+    if other.decision > one.decision { other } else { one }
 }
 
 /// Returns the path of the user's file according to the environment, whether it exists or not.
@@ -650,7 +707,48 @@ fn nearest(
 
 #[cfg(all(test, unix))]
 mod tests {
-    use super::home_of;
+    use super::*;
+    use toolmark_hosts::Args;
+
+    #[test]
+    fn users_cannot_loosen_the_policy_of_the_machine() {
+        let dir = tempfile::tempdir().unwrap();
+        let (user, system) = (dir.path().join("user.yaml"), dir.path().join("system.yaml"));
+        let decide = |users: &str, systems: &str, command: &str| {
+            std::fs::write(&user, users).unwrap();
+            std::fs::write(&system, systems).unwrap();
+            let mut opened = open(None, Trust::Fixed(Some(&user)), None);
+            opened.add_system(&system, None);
+            let mut event = Event::new(Moment::Before, "claude-code", "Bash");
+            event.args = Args::Json(serde_json::json!({"command": command}));
+            event.cwd = Some("/w".into());
+            let verdict = opened.verdict(&event, None);
+            allowed::add(
+                &allowed::beside(&user),
+                &Allowed { command: command.to_owned(), directory: "/".to_owned(), once: true },
+            )
+            .unwrap();
+            (verdict.decision, opened.lifted(&event, verdict).decision)
+        };
+        let rule = |decision: &str| {
+            format!(
+                "guard:\n  rules:\n    - {{name: r, command: make *, decision: {decision}, \
+                examples: {{match: [make x], not_match: [ls]}}}}\n"
+            )
+        };
+        let observe = "guard: {preset: observe}\n";
+        use Decision::{Allow, Ask, Deny};
+        for (users, systems, command, want) in [
+            (observe, &*rule("deny"), "make x", (Deny, Deny)),
+            (&*rule("allow"), &rule("ask"), "make x", (Ask, Ask)),
+            (observe, &rule("deny"), "git push --force", (Allow, Allow)),
+            (observe, "guard: {preset: standard}\n", "git push --force", (Deny, Deny)),
+            ("guard: {}\n", &rule("allow"), "git push --force", (Deny, Allow)),
+            (observe, "guard: {preset: no}\n", "ls", (Ask, Ask)),
+        ] {
+            assert_eq!(decide(users, systems, command), want, "{users} {systems} {command}");
+        }
+    }
 
     #[test]
     fn homes_of_users() {

@@ -135,6 +135,16 @@ pub struct Layer {
 }
 
 impl Layer {
+    /// Whether the file sets the preset.
+    pub(crate) fn has_preset(&self) -> bool {
+        self.preset.is_some()
+    }
+
+    /// Whether the file requires copies of what calls destroy.
+    pub(crate) fn wants_copies(&self) -> bool {
+        self.keep == Some(true)
+    }
+
     /// Reads the `guard:` part of a file; every error is reported with its position. The conditions
     /// of rules are checked when they are first needed, or by [`Layer::check`].
     #[must_use]
