@@ -7,13 +7,17 @@
 //! outside the project, in a directory that only the user can read and that the guard protects.
 
 mod after;
+mod commands;
 mod copy;
 mod plan;
+mod put_refs;
+mod refs;
 mod restore;
 mod store;
 mod tree;
 
 pub use plan::{Keeping, Losses, before};
+pub use refs::{Ref, Refs};
 pub use restore::{Outcome, Restored, Restoring};
 pub use store::{Entry, Git, Item, ItemKind, Store};
 

@@ -122,5 +122,7 @@ pub fn summary(entry: &Entry) -> Value {
     json!({"id": entry.id, "time": entry.time, "host": entry.host, "session": entry.session,
         "cwd": entry.cwd, "tool": entry.tool, "command": entry.command,
         "paths": entry.items.iter().map(|item| item.path.display().to_string()).collect::<Vec<_>>(),
-        "git": entry.git.as_ref().map(|git| git.commit.clone()), "bytes": entry.bytes})
+        "git": entry.git.as_ref().map(|git| git.commit.clone()), "bytes": entry.bytes,
+        "refs": entry.refs.iter().flat_map(|refs| &refs.refs).map(|known| &known.name)
+            .collect::<Vec<_>>()})
 }

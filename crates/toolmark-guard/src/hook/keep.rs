@@ -1,15 +1,12 @@
 //! Keeps what a call is about to destroy, and lets it go on where a copy takes the place of the
 //! question.
 
-use crate::files::Opened;
+use crate::files::{BY_EFFECT, Opened};
 use crate::kept::{Entry, Keeping, Store, before, note_result};
 use crate::policy::Preset;
 use std::path::Path;
 use toolmark_hosts::{Event, Moment, Verdict};
 use toolmark_shell::{Decision, Facts};
-
-/// Rule of a decision that only the effects of the call led to.
-const BY_EFFECT: &str = "effect";
 
 /// Keeps what the call would destroy before it runs, and notes what it left after it.
 pub(super) fn around(
@@ -20,7 +17,7 @@ pub(super) fn around(
     facts: &dyn Facts,
 ) -> Verdict {
     let policy = opened.guard.policy();
-    if !policy.keeps() || policy.preset() == Preset::Observe {
+    if !opened.keeps() || policy.preset() == Preset::Observe {
         return verdict;
     }
     let store = Store::beside(log);
@@ -70,14 +67,10 @@ fn lifted(verdict: Verdict, entry: &Entry) -> Verdict {
 
 /// Returns one line for the agent and the user.
 fn note(entry: &Entry) -> String {
-    let files = match entry.items.len() {
-        0 => "the state of git".to_owned(),
-        1 => "1 path".to_owned(),
-        n => format!("{n} paths"),
-    };
     format!(
-        "toolmark guard kept a copy of {files} that this call deletes or overwrites; to get it \
+        "toolmark guard kept {} that this call deletes or overwrites; to get it \
          back: toolmark guard undo {}",
+        entry.contents(),
         entry.id
     )
 }

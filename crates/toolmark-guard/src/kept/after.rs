@@ -1,6 +1,7 @@
 //! The state in which a call left the kept paths, so that undoing does not replace later work.
 
 use super::copy::stamps;
+use super::refs::{LeftRefs, Refs};
 use super::store::{Entry, Store};
 use serde::{Deserialize, Serialize};
 use std::collections::hash_map::DefaultHasher;
@@ -11,6 +12,8 @@ use toolmark_hosts::Event;
 
 /// Name of the file in an entry.
 const RESULT: &str = "after.json";
+/// Name of the file with the references.
+const REFS: &str = "after-refs.json";
 /// Prefix of the files that name the entry of a call without a result.
 const OPEN: &str = "open-";
 
@@ -47,7 +50,17 @@ pub(crate) fn note_result(store: &Store, event: &Event<'_>) {
         let left: Vec<Left> = entry.items.iter().filter_map(|item| Left::of(&item.path)).collect();
         let text = serde_json::to_vec(&left).unwrap_or_default();
         let _ = fs::write(store.directory(&entry.id).join(RESULT), text);
+        if let Some(left) = entry.refs.as_ref().and_then(Refs::now) {
+            let text = serde_json::to_vec(&left).unwrap_or_default();
+            let _ = fs::write(store.directory(&entry.id).join(REFS), text);
+        }
     }
+}
+
+/// Returns the state in which the call left the references; `None` if it is not known.
+pub(super) fn left_refs(store: &Store, entry: &Entry) -> Option<LeftRefs> {
+    let text = fs::read(store.directory(&entry.id).join(REFS)).ok()?;
+    serde_json::from_slice(&text).ok()
 }
 
 /// Returns the state in which the call left a path; the outer `None` if it is not known.

@@ -1,8 +1,10 @@
 //! The paths that a call is about to destroy, from its effects, and the decision to keep them.
 
+use super::commands::{self, Wanted};
 use super::copy::{By, Copier, KeepError};
 use super::store::{Entry, Store};
-use super::tree;
+use super::{refs, tree};
+use crate::git_index::git_directory;
 use std::path::{Path, PathBuf};
 use toolmark_base::text::head;
 use toolmark_hosts::{Event, Verdict};
@@ -17,6 +19,8 @@ const VERSION: u32 = 1;
 const MAX_COMMAND: usize = 400;
 /// Programs that delete a file without writing to it.
 const UNLINKS: &[&str] = &["rm", "unlink", "rmdir", "find", "git", "del", "rd", "remove-item"];
+/// Programs for databases in one file.
+const DATABASES: &[&str] = &["sqlite3", "sqlite", "litecli", "duckdb"];
 /// Maximum number of paths that a pattern may match.
 const MAX_MATCHES: usize = 2_000;
 
@@ -45,6 +49,10 @@ pub struct Losses {
     overwritten: Vec<PathBuf>,
     /// Discarded states of the work tree.
     discards: Vec<Discards>,
+    /// Directory in that work tree.
+    tree: PathBuf,
+    /// References that are deleted or moved.
+    refs: Option<Wanted>,
     /// Whether an effect that stops the call is not among them.
     is_partial: bool,
     /// Whether a program that deletes files may write to them first.
@@ -104,10 +112,19 @@ fn keep(
     let only_cleans = losses.discards.iter().all(|discards| *discards == Discards::Untracked);
     let by = if only_cleans { by } else { By::Copy };
     for discards in &losses.discards {
-        git = Some(tree::keep(Path::new(cwd), (*discards, by), &mut copier, &draft)?);
+        let kept = tree::keep(&losses.tree, (*discards, by), &mut copier, &draft);
+        // A call that is not asked about has the log of `HEAD`.
+        git = match losses.refs.as_ref().is_some_and(|refs| !refs.is_needed) {
+            true => kept.ok().or(git),
+            false => Some(kept?),
+        };
     }
-    let is_empty = copier.items.is_empty();
-    if is_empty && git.is_none() {
+    let refs = losses.refs.as_ref().map(|wanted| match refs::keep(wanted, &draft) {
+        Err(_) if !wanted.is_needed => Ok(None),
+        kept => kept,
+    });
+    let refs = refs.transpose()?.flatten();
+    if copier.items.is_empty() && git.is_none() && refs.is_none() {
         return Ok(None);
     }
     let (items, bytes) = (copier.items, copier.bytes);
@@ -124,6 +141,7 @@ fn keep(
         command,
         items,
         git,
+        refs,
         bytes,
     };
     store.prune(draft.time);
@@ -142,11 +160,13 @@ impl Losses {
             }
         }
         losses.is_partial |= found.coverage != Coverage::Complete;
+        losses.add_moved(cwd, command);
         // Files that are written without an effect of their own: by tools that edit.
         let written = found.left.made.iter().chain(&found.left.changed);
         losses
             .overwritten
             .extend(written.filter(|path| !path.contains(PATTERN)).map(PathBuf::from));
+        losses.overwritten.extend(command.iter().flat_map(|line| commands::linked(line, cwd)));
         losses.overwritten.retain(|path| path.is_file());
         // A write follows links.
         let real: Vec<PathBuf> = losses
@@ -182,6 +202,9 @@ impl Losses {
         // Outside the work tree a copy does not replace the question.
         let is_inside = effect.scope != Scope::Home;
         match effect.kind {
+            Kind::Delete if DATABASES.contains(&effect.program.as_str()) => {
+                is_inside && self.add_database(effect, cwd, command)
+            }
             Kind::Delete | Kind::Overwrite => {
                 let Some(paths) = paths(&effect.target, cwd) else { return false };
                 // What is not there yet, is behind a link or is a repository is lost all the same.
@@ -196,18 +219,92 @@ impl Losses {
                 self.writes |= !UNLINKS.contains(&effect.program.as_str());
                 is_inside && is_whole
             }
-            Kind::DiscardVcs => {
-                let discards = discards(effect, command);
-                self.discards.extend(discards.into_iter().flatten());
-                discards.is_some()
+            Kind::DiscardVcs if effect.program == "git" => {
+                command.is_some_and(|command| self.add_git(effect, cwd, command))
             }
             _ => false,
         }
     }
 
-    fn is_empty(&self) -> bool {
-        self.deleted.is_empty() && self.overwritten.is_empty() && self.discards.is_empty()
+    /// Adds the file of a database; false if it is not known, or if another program writes to it.
+    fn add_database(&mut self, effect: &Effect, cwd: &str, command: Option<&str>) -> bool {
+        let (start, end) = effect.span;
+        let Some(own) = command.and_then(|command| command.get(start..end)) else { return false };
+        let mut words = own.split_ascii_whitespace().map(|word| word.trim_matches(['\'', '"']));
+        let is_program = |word: &str| word.rsplit('/').next() == Some(effect.program.as_str());
+        if command.is_some_and(|command| command.contains("cd ")) || !words.any(is_program) {
+            return false;
+        }
+        let file = words.find(|word| !word.starts_with('-')).and_then(|word| paths(word, cwd));
+        let Some([file]) = file.as_deref() else { return false };
+        let is_database = file.is_file() && !file.is_symlink() && open_log(file).is_none();
+        if is_database {
+            self.overwritten.push(file.clone());
+        }
+        is_database
     }
+
+    /// Adds what a git command discards; false if it cannot be kept.
+    fn add_git(&mut self, effect: &Effect, cwd: &str, command: &str) -> bool {
+        if let Some((discards, tree)) =
+            commands::discards(effect.span, &effect.target, command, cwd)
+        {
+            let is_same = self.tree.as_os_str().is_empty() || self.tree == tree;
+            self.tree = tree;
+            self.discards.extend(discards);
+            return is_same;
+        }
+        // A branch of the session itself.
+        if decide_effect(effect) == Decision::Allow {
+            return true;
+        }
+        if let Some(path) = commands::removed_tree(effect.span, command, cwd) {
+            // Its part of the repository goes with it.
+            let Some(git) = git_directory(&path.join(".git")).filter(|git| *git != path) else {
+                return false;
+            };
+            self.deleted.extend([path, git]);
+            return true;
+        }
+        let mut wanted = self.refs.take().unwrap_or_default();
+        let is_known = commands::add_refs(&mut wanted, effect.span, command, cwd);
+        self.refs = (is_known || !wanted.directory.as_os_str().is_empty()).then_some(wanted);
+        is_known
+    }
+
+    /// Adds what git commands move without being asked about.
+    fn add_moved(&mut self, cwd: &str, command: Option<&str>) {
+        if self.refs.is_some() || !self.discards.is_empty() {
+            return;
+        }
+        let found = command.and_then(|command| commands::moves(command, cwd));
+        let Some((wanted, moves_head)) = found else { return };
+        if moves_head {
+            self.tree.clone_from(&wanted.directory);
+            self.discards.push(Discards::Changes);
+        }
+        self.refs = Some(wanted);
+    }
+
+    fn is_empty(&self) -> bool {
+        self.deleted.is_empty()
+            && self.overwritten.is_empty()
+            && self.discards.is_empty()
+            && self.refs.is_none()
+    }
+}
+
+/// Returns the log of a database that a program has open.
+pub(super) fn open_log(file: &Path) -> Option<PathBuf> {
+    let beside = |end: &str| {
+        let mut name = file.file_name().unwrap_or_default().to_owned();
+        name.push(end);
+        file.with_file_name(name)
+    };
+    ["-wal", "-journal"]
+        .map(beside)
+        .into_iter()
+        .find(|log| log.metadata().is_ok_and(|about| about.is_file() && about.len() > 0))
 }
 
 /// Whether keeping a path keeps everything that deleting it, or writing to it, destroys.
@@ -224,7 +321,7 @@ fn is_whole(path: &Path, takes_link: bool) -> bool {
 const PATTERN: [char; 5] = ['*', '?', '[', '$', '`'];
 
 /// Returns the paths that the target of an effect names; `None` if they are not known.
-fn paths(target: &str, cwd: &str) -> Option<Vec<PathBuf>> {
+pub(super) fn paths(target: &str, cwd: &str) -> Option<Vec<PathBuf>> {
     let target = match target.strip_prefix('~') {
         Some(rest) if rest.is_empty() || rest.starts_with('/') => {
             format!("{}{rest}", crate::files::home()?)
@@ -256,34 +353,4 @@ fn is_committed(path: &str, facts: &dyn Facts) -> bool {
     facts.tracked(path) == Some(true)
         && Path::new(path).is_file()
         && directory().and_then(|at| facts.is_clean(at, &[path.to_owned()], true)) == Some(true)
-}
-
-/// Returns which states of the work tree a git command discards, if it is that of the repository
-/// around the session's directory.
-fn discards(effect: &Effect, command: Option<&str>) -> Option<&'static [Discards]> {
-    if effect.program != "git" {
-        return None;
-    }
-    let command = command?;
-    let elsewhere = ["-C", "--git-dir", "--work-tree", "GIT_", "cd ", "pushd", "--recurse"];
-    if elsewhere.iter().any(|word| command.contains(word)) {
-        return None;
-    }
-    let (start, end) = effect.span;
-    let own = command.get(start..end)?;
-    // A command before it may have added files that git does not know yet.
-    let is_alone = own.trim() == command.trim();
-    let mut words = own.split_ascii_whitespace();
-    words.find(|word| *word == "git")?;
-    match words.find(|word| !word.starts_with('-'))? {
-        "clean" if is_alone => Some(&[Discards::Untracked]),
-        "restore" if is_alone => Some(&[Discards::Changes]),
-        "reset" if is_alone && effect.target == "HEAD" => Some(&[Discards::Changes]),
-        "checkout" if is_alone && effect.target != "the work tree" => Some(&[Discards::Changes]),
-        // The files of another commit replace those of the same name that git does not know.
-        "reset" | "checkout" | "restore" | "switch" | "clean" => {
-            Some(&[Discards::Changes, Discards::Untracked])
-        }
-        _ => None,
-    }
 }

@@ -4,12 +4,13 @@
 
 use super::after::{is_as_left, result};
 use super::copy::{By, Copier, stamps};
+use super::plan::open_log;
+use super::put_refs;
 use super::store::{Entry, Git, Item, ItemKind, Store};
 use std::ffi::OsStr;
 use std::fs::{self, File, FileTimes};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::time::{Duration, SystemTime};
 
 /// A request to restore an entry.
@@ -81,6 +82,9 @@ impl Restoring<'_> {
             let outcome = outcome.unwrap_or_else(|error| Outcome::Failed(error.to_string()));
             restored.push(Restored { path: item.path.clone(), outcome });
         }
+        if let Some(refs) = self.entry.refs.as_ref().filter(|_| self.only.is_empty()) {
+            restored.extend(put_refs::run(self, refs));
+        }
         // Directories get their times when nothing is put into them any more.
         for item in items.iter().rev().filter(|item| item.kind == ItemKind::Directory) {
             let _ = stamp(&item.path, item);
@@ -114,7 +118,16 @@ impl Restoring<'_> {
         let time = draft.time.to_string();
         let command = Some(format!("toolmark guard undo {}", self.entry.id));
         let tool = "undo".to_owned();
-        let entry = Entry { command, tool, items, bytes, time, git: None, ..self.entry.clone() };
+        let entry = Entry {
+            command,
+            tool,
+            items,
+            bytes,
+            time,
+            git: None,
+            refs: None,
+            ..self.entry.clone()
+        };
         self.store.finish(draft, entry).map(|_| ())
     }
 
@@ -164,6 +177,10 @@ impl Restoring<'_> {
     }
 
     fn put_file(&self, item: &Item, place: &Path) -> io::Result<()> {
+        // A log of newer changes would be applied to the older database.
+        if let Some(log) = open_log(place) {
+            return Err(io::Error::other(format!("the database is in use: {}", log.display())));
+        }
         let kept = self.kept_file(item);
         let mut name = OsStr::new(".toolmark-undo-").to_owned();
         name.push(place.file_name().unwrap_or_default());
@@ -263,10 +280,8 @@ fn put_link(_: &Path, _: &Path) -> io::Result<()> {
     Err(io::Error::other("symbolic links are not restored on this system"))
 }
 
-fn git(root: &Path, words: &[&str]) -> io::Result<(bool, String)> {
-    let mut command = Command::new("git");
-    command.arg("-C").arg(root).args(["-c", "core.hooksPath=/dev/null"]).args(words);
-    let output = command.stdin(Stdio::null()).output()?;
+pub(super) fn git(root: &Path, words: &[&str]) -> io::Result<(bool, String)> {
+    let output = super::refs::git(root).args(words).output()?;
     let text = if output.status.success() { output.stdout } else { output.stderr };
     Ok((output.status.success(), String::from_utf8_lossy(&text).trim().to_owned()))
 }

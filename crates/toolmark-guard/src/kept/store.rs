@@ -1,5 +1,6 @@
 //! The directory of kept entries: one directory per call, with its manifest and its files.
 
+use super::refs::Refs;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, DirBuilder};
@@ -53,6 +54,9 @@ pub struct Entry {
     /// State of the repository, if the call changes what git has checked out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub git: Option<Git>,
+    /// References of the repository, if the call deletes or moves some.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refs: Option<Refs>,
     /// Sum of the sizes of the files, in bytes.
     pub bytes: u64,
 }
@@ -102,6 +106,26 @@ pub struct Git {
     pub commit: String,
     /// Name of the kept index in the entry.
     pub index: String,
+}
+
+impl Entry {
+    /// Returns what is kept as words: `2 paths`, `3 references and the stashes`.
+    #[must_use]
+    pub fn contents(&self) -> String {
+        let count = |n: usize, noun: &str| match n {
+            0 => None,
+            1 => Some(format!("1 {noun}")),
+            n => Some(format!("{n} {noun}s")),
+        };
+        let refs = self.refs.as_ref();
+        let parts = [
+            count(self.items.len(), "path"),
+            count(refs.map_or(0, |refs| refs.refs.len()), "reference"),
+            refs.filter(|refs| refs.stashes).map(|_| "the stashes".to_owned()),
+            self.git.as_ref().map(|_| "the state of git".to_owned()),
+        ];
+        parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    }
 }
 
 impl Store {

@@ -179,6 +179,64 @@ fn commands_are_undone_exactly() {
     }
 }
 
+/// Branches, tags and stashes come back with their objects, even if git has removed those.
+#[test]
+fn references_are_undone() {
+    for command in [
+        "git branch -D side",
+        "git branch -D side other",
+        "git checkout -q main && git branch -D side 2>&1 | tail -1",
+        "cd src && git branch -D side",
+        "git -C src branch -D side",
+        "git branch -f side main",
+        "git branch -M side other",
+        "git checkout -q -B side main",
+        "git checkout -q -B main HEAD~1",
+        "git update-ref -d refs/heads/side",
+        "git update-ref refs/heads/side HEAD~1",
+        "git reset -q --hard HEAD~1",
+        "git stash drop -q",
+        "git stash clear",
+        "git tag -d light heavy",
+        "git tag -f light HEAD~1",
+        "git stash drop -q; git branch -D side",
+    ] {
+        let Some(stage) = Stage::new() else { return };
+        stage.sh(
+            "git stash -q && echo second > two.txt && git stash -q && rm -rf note.txt data link; \
+            git checkout -q -b side && echo s > side.txt && git add . && git commit -qm side && \
+            git branch other HEAD~1 && git tag light side && git tag -a -m x heavy side~1 && \
+            git config branch.side.description text && git checkout -q main",
+        );
+        let script = "git for-each-ref; cat .git/HEAD; git stash list; git config --list --local | \
+            grep '^branch.side' | sort; git status --porcelain; ls; git fsck --connectivity-only";
+        let state = || {
+            let output = Command::new("sh").args(["-c", script]).current_dir(stage.tree()).output();
+            String::from_utf8(output.unwrap().stdout).unwrap()
+        };
+        let state = || {
+            state().lines().filter(|line| !line.contains("dangling")).collect::<Vec<_>>().join("\n")
+        };
+        let before = state();
+        let (decision, note) = stage.call(command);
+        assert_eq!(decision, "allow", "{command}");
+        assert!(note.contains("toolmark guard undo "), "{command}: {note}");
+        assert_ne!(before, state(), "{command} changes nothing");
+        stage.sh("git gc -q --prune=now");
+        let output = stage.undo(&["--last"]);
+        assert_eq!(output.status.code(), Some(0), "{command}: {output:?}");
+        assert_eq!(before, state(), "{command}");
+    }
+    // A branch with newer commits stays, and the old one gets another name.
+    let Some(stage) = Stage::new() else { return };
+    stage.sh("git branch side HEAD~1");
+    stage.call("git branch -f side main");
+    stage.sh("git stash -qu; git checkout -q side && echo n > n && git add n && git commit -qm n");
+    assert_eq!(stage.undo(&["--last"]).status.code(), Some(1));
+    let kept = stage.tree().join(".git/refs/heads/side.kept");
+    assert!(kept.exists());
+}
+
 #[test]
 fn later_work_is_not_replaced() {
     let Some(stage) = Stage::new() else { return };
@@ -238,9 +296,12 @@ fn what_cannot_be_kept_is_not_let_through() {
         ("rm -rf many", "deny"),
         ("rm -rf .git", "deny"),
         ("rm -rf \"$DIRECTORY\"", "ask"),
-        ("git branch -D main", "ask"),
+        ("git commit -qam x && git branch -D side", "ask"),
+        ("git branch -D $BRANCH", "ask"),
+        ("git stash && git stash drop", "ask"),
+        ("git reflog expire --expire=now --all", "deny"),
         ("git push --force origin main", "deny"),
-        ("git -C src reset --hard", "deny"),
+        ("git --work-tree=src reset --hard", "deny"),
         // One of the paths is not there before the command runs, or leads elsewhere.
         ("mv ../precious moved && rm -rf moved data", "deny"),
         ("find folder/ -delete; rm -rf data", "deny"),

@@ -120,10 +120,7 @@ impl Undo {
             printer.line(&Line::of(style::DIM, printable!("nothing is kept in {}", place)))?;
         }
         for entry in &entries {
-            let files = match entry.items.len() {
-                1 => "1 path".to_owned(),
-                n => format!("{n} paths"),
-            };
+            let files = entry.contents();
             let call = entry.command.clone().unwrap_or_else(|| entry.tool.clone());
             let call = call.lines().next().unwrap_or_default().to_owned();
             let what = printer.redact(format!("{files}, {} bytes  ", entry.bytes));
