@@ -2,6 +2,7 @@
 
 use crate::after::look_back;
 use crate::policy::{Policy, by_instruction};
+use crate::repository;
 use std::path::Path;
 use toolmark_hosts::Verdict;
 use toolmark_hosts::toolset::{Tool, Toolsets};
@@ -73,6 +74,7 @@ impl Guard {
                 }
             }
             Moment::After => look_back(event, &input),
+            Moment::Other if event.name == "SessionStart" => repository::at_start(event),
             Moment::Other => Verdict::allow(),
         }
     }

@@ -36,6 +36,7 @@ pub mod kept;
 pub mod permissions;
 pub mod policy;
 pub mod replay;
+pub mod repository;
 pub mod session;
 mod transcript;
 

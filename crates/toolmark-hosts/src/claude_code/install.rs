@@ -16,8 +16,21 @@ pub(super) static INSTALLER: Installer = Installer {
         switch(Scope::Project, ".claude/settings.local.json"),
     ],
     refuses,
+    managed: Some(MANAGED),
     ..Installer::PLAIN
 };
+
+/// Settings that apply to all users and survive `disableAllHooks` of users and projects.
+const MANAGED: &str = if cfg!(target_os = "macos") {
+    "/Library/Application Support/ClaudeCode/managed-settings.json"
+} else if cfg!(windows) {
+    "C:\\Program Files\\ClaudeCode\\managed-settings.json"
+} else {
+    "/etc/claude-code/managed-settings.json"
+};
+
+/// Types of hooks that Claude Code knows.
+const TYPES: &[&str] = &["command", "http", "prompt", "agent", "mcp_tool"];
 
 /// Checks the type of a key's value.
 type IsFine<'a> = &'a dyn Fn(&Value) -> bool;
@@ -38,7 +51,9 @@ fn refuses(text: &str) -> Option<String> {
     let is_text_map =
         |value: &Value| value.as_object().is_some_and(|map| map.values().all(Value::is_string));
     let is_hook = |hook: &Value| {
-        hook.get("type").is_some_and(Value::is_string)
+        let on_failure = hook.get("onFailure").map(Value::as_str);
+        hook["type"].as_str().is_some_and(|kind| TYPES.contains(&kind))
+            && matches!(on_failure, None | Some(Some("block" | "continue")))
             && hook.get("timeout").is_none_or(Value::is_number)
             && (hook["type"] != "command" || hook.get("command").is_some_and(Value::is_string))
     };
@@ -48,7 +63,19 @@ fn refuses(text: &str) -> Option<String> {
     };
     let is_event =
         |groups: &Value| groups.as_array().is_some_and(|groups| groups.iter().all(is_group));
-    let checks: [(&str, IsFine<'_>); 8] = [
+    let checks: [(&str, IsFine<'_>); 20] = [
+        ("/cleanupPeriodDays", &Value::is_number),
+        ("/includeCoAuthoredBy", &Value::is_boolean),
+        ("/statusLine", &Value::is_object),
+        ("/apiKeyHelper", &Value::is_string),
+        ("/outputStyle", &Value::is_string),
+        ("/alwaysThinkingEnabled", &Value::is_boolean),
+        ("/enableAllProjectMcpServers", &Value::is_boolean),
+        ("/enabledMcpjsonServers", &is_texts),
+        ("/disabledMcpjsonServers", &is_texts),
+        ("/enabledPlugins", &Value::is_object),
+        ("/permissions/defaultMode", &Value::is_string),
+        ("/permissions/additionalDirectories", &is_texts),
         ("/model", &Value::is_string),
         ("/env", &is_text_map),
         ("/permissions", &Value::is_object),
@@ -74,9 +101,11 @@ fn entries(command: &str, scope: Scope) -> Vec<Entry> {
         Entry { event, item, command: command.to_owned() }
     };
     vec![
-        entry("PreToolUse", scope == Scope::User),
+        entry("PreToolUse", scope != Scope::Project),
         entry("PostToolUse", false),
         entry("PostToolUseFailure", false),
+        // It names what the repository brings along.
+        entry("SessionStart", false),
     ]
 }
 
@@ -99,6 +128,13 @@ mod tests {
             (r#"{"a": 1,}"#, "strict JSON"),
             (r#"{"permissions": {"allow": "Bash"}}"#, "permissions.allow"),
             (r#"{"env": {"A": 1}}"#, "env"),
+            (r#"{"cleanupPeriodDays": "x"}"#, "cleanupPeriodDays"),
+            (
+                r#"{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "x",
+                    "onFailure": "deny"}]}]}}"#,
+                "hooks",
+            ),
+            (r#"{"hooks": {"PreToolUse": [{"hooks": [{"type": "shell"}]}]}}"#, "hooks"),
             (r#"{"hooks": {"PreToolUse": {}}}"#, "hooks"),
             (r#"{"hooks": {"PreToolUse": [{"hooks": [{"type": "command"}]}]}}"#, "hooks"),
         ] {

@@ -133,7 +133,13 @@ impl Protocol for ClaudeCode {
             return Answer::default();
         }
         specific.insert("hookEventName".into(), json!(name));
-        Answer::json(&json!({"hookSpecificOutput": specific}))
+        // At the start of a session, the user reads it too.
+        match verdict.context.as_ref().filter(|_| moment == Moment::Other) {
+            Some(words) => {
+                Answer::json(&json!({"systemMessage": words, "hookSpecificOutput": specific}))
+            }
+            None => Answer::json(&json!({"hookSpecificOutput": specific})),
+        }
     }
 }
 

@@ -36,7 +36,7 @@ fn entries(command: &str, _: Scope) -> Vec<Entry> {
 
 fn note(scope: Scope) -> Option<&'static str> {
     Some(match scope {
-        Scope::User => {
+        Scope::User | Scope::Managed => {
             "Codex runs a new hook only after you have trusted it: open codex, type /hooks. \
              Until then it is skipped silently, by `codex exec` too"
         }

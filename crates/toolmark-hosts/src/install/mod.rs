@@ -38,6 +38,8 @@ pub enum Scope {
     User,
     /// A single project.
     Project,
+    /// All users of the machine; neither users nor projects can change or disable it.
+    Managed,
 }
 
 /// Directories in which hosts look for their settings.
@@ -60,6 +62,7 @@ impl Environment {
                 moved.unwrap_or_else(|| self.home.join(paths.directory))
             }
             Scope::Project => self.project.clone(),
+            Scope::Managed => PathBuf::from("/"),
         }
     }
 }
@@ -86,6 +89,8 @@ pub(crate) struct Installer {
     pub(crate) version: Option<u32>,
     /// Returns what the user has to know or do for the hooks to work.
     pub(crate) note: fn(Scope) -> Option<&'static str>,
+    /// Path of the settings that an administrator sets for all users, if the host has them.
+    pub(crate) managed: Option<&'static str>,
     /// Settings that switch all hooks off.
     pub(crate) switches: &'static [Switch],
     /// Returns why the host would reject the settings even though they can be parsed.
@@ -100,6 +105,7 @@ impl Installer {
         entries: |_, _| Vec::new(),
         version: None,
         note: |_| None,
+        managed: None,
         switches: &[],
         refuses: |_| None,
     };
@@ -122,6 +128,12 @@ fn targets() -> impl Iterator<Item = Target> {
 /// Returns the ids of the hosts for which the guard can be installed.
 pub fn ids() -> impl Iterator<Item = &'static str> {
     targets().map(|target| target.host.id)
+}
+
+/// Whether the guard can be installed in the settings of a host for all users.
+#[must_use]
+pub fn has_managed(host: &str) -> bool {
+    targets().any(|target| target.host.id == host && target.installer.managed.is_some())
 }
 
 /// Returns the hosts that seem to be installed: their directory is in the home, or their
@@ -157,6 +169,9 @@ pub enum Error {
     /// Unknown host.
     #[error("there is no installer for `{0}`")]
     Unknown(String),
+    /// The host has no settings for all users, or they are not known.
+    #[error("the guard cannot be installed for all users of {0}")]
+    NotManaged(&'static str),
     /// The text is invalid for the host.
     #[error("{}:{line}:{column}: {why}", path.display())]
     Broken {
@@ -321,6 +336,9 @@ impl<'a> Settings<'a> {
     ) -> Result<Self, Error> {
         let target = targets().find(|target| target.host.id == host);
         let target = target.ok_or_else(|| Error::Unknown(host.to_owned()))?;
+        if scope == Scope::Managed && target.installer.managed.is_none() {
+            return Err(Error::NotManaged(target.host.title));
+        }
         let guard = format!("{} guard --host {host}", quoted(binary));
         let hook = binary.with_file_name(format!("{HOOK}{}", std::env::consts::EXE_SUFFIX));
         let (command, other) = match hook.is_file() {
@@ -371,6 +389,7 @@ impl<'a> Settings<'a> {
         let hooks = match self.scope {
             Scope::User => paths.user_hooks,
             Scope::Project => paths.project_hooks,
+            Scope::Managed => installer.managed.unwrap_or_default(),
         };
         (installer.file)(self.env.directory(paths, self.scope).join(hooks))
     }
@@ -468,9 +487,12 @@ impl<'a> Settings<'a> {
     #[must_use]
     pub fn obstacle(&self) -> Option<String> {
         let Target { installer, paths, host } = self.target;
-        let thrown = installer.switches.iter().find_map(|switch| {
+        // Switches of users and projects have no effect on managed settings.
+        let switches = installer.switches.iter().filter(|_| self.scope != Scope::Managed);
+        let mut thrown = switches.map(|switch| {
             switch.thrown(&self.env.directory(paths, switch.scope).join(switch.file))
         });
+        let thrown = thrown.find_map(|thrown| thrown);
         let refused = || {
             let why = (installer.refuses)(&self.read().ok()??)?;
             Some(format!("{} does not accept {}: {why}", host.title, self.path().display()))

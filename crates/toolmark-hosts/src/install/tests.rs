@@ -49,8 +49,8 @@ fn every_host_and_scope_goes_in_once_and_comes_out_without_a_trace() {
             let plan = done(settings.install());
             assert!(plan.changes() && plan.diff().starts_with("--- /dev/null\n+++ "), "{host}");
             assert!(plan.path.starts_with(match scope {
-                Scope::User => &place.home,
                 Scope::Project => &place.project,
+                Scope::User | Scope::Managed => &place.home,
             }));
             assert_eq!(settings.state(), State::Installed);
             assert!(!settings.install().unwrap().changes(), "{host}: a second time");

@@ -59,7 +59,12 @@ impl Doctor {
             let mut commands = Vec::new();
             for scope in [Scope::User, Scope::Project] {
                 let settings = settings(host, scope, &place, &binary)?;
-                commands.extend(settings.commands());
+                let found = settings.commands();
+                // The hook may work, and the host may still never run it.
+                if let Some(words) = settings.obstacle().filter(|_| !found.is_empty()) {
+                    all.push(Tried { host, command: None, works: false, words });
+                }
+                commands.extend(found);
             }
             commands.dedup();
             if commands.is_empty() {

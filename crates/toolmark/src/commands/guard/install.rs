@@ -11,7 +11,7 @@ use std::env;
 use std::io::{self, BufRead, Read};
 use std::path::{Path, PathBuf};
 use toolmark_app::guard::last::{self, Last};
-use toolmark_guard::files;
+use toolmark_guard::{files, repository};
 use toolmark_hosts::install::{self, Environment, Error, Plan, Scope, Settings, State};
 use toolmark_redact::printable;
 use toolmark_serve::HostStatus;
@@ -86,7 +86,8 @@ pub(super) struct Status {
 struct Change {
     #[command(flatten)]
     which: Which,
-    /// Scope of the settings
+    /// Scope of the settings: `managed` is for all users of the machine, and needs
+    /// its administrator
     #[arg(long, value_enum, value_name = "SCOPE", default_value = "user")]
     scope: ScopeName,
     /// Show what would change and write nothing
@@ -111,6 +112,7 @@ pub(super) struct Which {
 enum ScopeName {
     User,
     Project,
+    Managed,
 }
 
 impl From<ScopeName> for Scope {
@@ -118,6 +120,7 @@ impl From<ScopeName> for Scope {
         match name {
             ScopeName::User => Self::User,
             ScopeName::Project => Self::Project,
+            ScopeName::Managed => Self::Managed,
         }
     }
 }
@@ -170,6 +173,9 @@ struct SettingsFile<'a> {
     last: Option<&'a Last>,
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<&'static str>,
+    /// What the repository brings along for the agent.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    repository: Vec<String>,
 }
 
 impl Install {
@@ -274,7 +280,11 @@ impl Change {
         let scope = self.scope.into();
         let mut rows = Vec::new();
         let mut exit = Exit::Ok;
-        for host in self.which.hosts(&place, printer)? {
+        let mut hosts = self.which.hosts(&place, printer)?;
+        if scope == Scope::Managed && self.which.hosts.is_empty() {
+            hosts.retain(|host| install::has_managed(host));
+        }
+        for host in hosts {
             let settings = settings(host, scope, &place, &binary)?;
             let result = (verb.plan)(&settings).and_then(|plan| {
                 if !self.dry_run {
@@ -367,7 +377,7 @@ impl Status {
         let (place, binary) = (place()?, binary()?);
         let scopes = match self.scope {
             Some(scope) => vec![scope.into()],
-            None => vec![Scope::User, Scope::Project],
+            None => vec![Scope::User, Scope::Project, Scope::Managed],
         };
         let opened = guarding::here();
         let lasts = last::of_hosts(&opened.guard.policy().log());
@@ -376,8 +386,17 @@ impl Status {
         for host in self.which.hosts(&place, printer)? {
             let mut all = Vec::new();
             for scope in &scopes {
-                all.push((*scope, settings(host, *scope, &place, &binary)?));
+                // Few machines have managed settings.
+                let is_rare = *scope == Scope::Managed && self.scope.is_none();
+                if is_rare && !install::has_managed(host) {
+                    continue;
+                }
+                let found = settings(host, *scope, &place, &binary)?;
+                if !is_rare || found.state() != State::NotInstalled {
+                    all.push((*scope, found));
+                }
             }
+            let brought = repository::brought(&place.project);
             // In one of the places is enough.
             let installed = all.iter().any(|(_, found)| found.state() == State::Installed);
             for (scope, found) in &all {
@@ -388,7 +407,19 @@ impl Status {
                 let note = found.note().filter(|_| is_there);
                 let last = lasts.get(host).filter(|_| is_there);
                 let (path, state) = (&path, &state);
-                let seen = SettingsFile { host, scope: *scope, path, state, obstacle, last, note };
+                let brought = brought.iter().filter(|found| found.host == host);
+                let brought = brought.filter(|_| *scope == Scope::Project);
+                let repository = brought.map(ToString::to_string).collect();
+                let seen = SettingsFile {
+                    host,
+                    scope: *scope,
+                    path,
+                    state,
+                    obstacle,
+                    last,
+                    note,
+                    repository,
+                };
                 match self.which.format {
                     Output::Json => {
                         rows.push(serde_json::to_value(seen).map_err(io::Error::other)?);
@@ -419,13 +450,19 @@ pub(super) fn seen_by_page() -> Result<Vec<HostStatus>, Stop> {
     let path: Vec<PathBuf> = env::split_paths(&path).collect();
     let lasts = last::of_hosts(&guarding::here().guard.policy().log());
     let mut rows = Vec::new();
+    let brought = repository::brought(&place.project);
     for host in install::present(&place, &path) {
         for scope in [Scope::User, Scope::Project] {
             let found = settings(host, scope, &place, &binary)?;
             let state = found.state();
             let is_there = state == State::Installed;
             // A project without settings of its own is not worth a row.
-            if scope == Scope::Project && state == State::NotInstalled {
+            let brought: Vec<String> = brought
+                .iter()
+                .filter(|found| scope == Scope::Project && found.host == host)
+                .map(ToString::to_string)
+                .collect();
+            if scope == Scope::Project && state == State::NotInstalled && brought.is_empty() {
                 continue;
             }
             let problem = match &state {
@@ -433,6 +470,10 @@ pub(super) fn seen_by_page() -> Result<Vec<HostStatus>, Stop> {
                 State::Stale { .. } => Some("of another binary, or not complete".to_owned()),
                 _ => found.obstacle().filter(|_| is_there),
             };
+            let problem = problem.or_else(|| {
+                let words = brought.join("; ");
+                (!words.is_empty()).then(|| format!("the repository brings along {words}"))
+            });
             let last = lasts.get(host).filter(|_| is_there);
             rows.push(HostStatus {
                 host: host.to_owned(),
@@ -468,6 +509,7 @@ fn print_seen(seen: &SettingsFile<'_>, printer: &mut Printer) -> Result<(), Stop
     let scope = match seen.scope {
         Scope::User => "user",
         Scope::Project => "project",
+        Scope::Managed => "managed",
     };
     let line = Line::of(style::STRONG, title(seen.host))
         .with(style::PLAIN, printable!(", {}: ", scope))
@@ -489,6 +531,10 @@ fn print_seen(seen: &SettingsFile<'_>, printer: &mut Printer) -> Result<(), Stop
     }
     if let Some(obstacle) = &seen.obstacle {
         let words = printer.redact(format!("  but {obstacle}"));
+        printer.line(&Line::of(style::WARN, words))?;
+    }
+    for found in &seen.repository {
+        let words = printer.redact(format!("  the repository brings along {found}"));
         printer.line(&Line::of(style::WARN, words))?;
     }
     if *seen.state == State::Installed {

@@ -237,6 +237,9 @@ impl Stage {
         let kept = self.home.path().join(".local/state/toolmark/kept/20261119T080000000-0001-4");
         fs::create_dir_all(&kept).unwrap();
         fs::write(kept.join("0"), "old\n").unwrap();
+        // Something that `guard status` names.
+        fs::create_dir_all(self.dir.path().join(".claude/commands")).unwrap();
+        fs::write(self.dir.path().join(".claude/commands/c.md"), "!`git status`\n").unwrap();
         let path = self.dir.path().join("kept.txt");
         fs::write(&path, "new\n").unwrap();
         let manifest = serde_json::json!({
