@@ -390,6 +390,18 @@ impl Context<'_> {
 
     /// Determines the location of a path. Without a known `cwd` a relative path is unknown.
     pub(crate) fn place(&self, cwd: Option<&str>, path: &str) -> Place {
+        if let Some(session) = self.cwd {
+            if let Some(path) = windows::respelled(session, path) {
+                return self.place_as_spelled(cwd, &path);
+            }
+            if let Some(cwd) = cwd.and_then(|cwd| windows::respelled(session, cwd)) {
+                return self.place_as_spelled(Some(&cwd), path);
+            }
+        }
+        self.place_as_spelled(cwd, path)
+    }
+
+    fn place_as_spelled(&self, cwd: Option<&str>, path: &str) -> Place {
         let relative = !(path.starts_with('/') || path.starts_with('~'));
         let base = cwd.filter(|cwd| relative && windows::has_drive(cwd));
         if base.is_some() || windows::has_drive(path) {

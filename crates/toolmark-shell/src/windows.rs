@@ -12,6 +12,33 @@ pub(crate) fn has_drive(path: &str) -> bool {
         && matches!(bytes.get(2), None | Some(b'\\' | b'/'))
 }
 
+/// Returns `D:/x` for the spellings of the same path in other shells: `/d/x`, `/mnt/d/x` and
+/// `/cygdrive/d/x`.
+fn with_drive(path: &str) -> Option<String> {
+    let start = ["/mnt/", "/cygdrive/", "/"].into_iter().find(|start| path.starts_with(start))?;
+    let rest = path.get(start.len()..)?;
+    let (drive, rest) = rest.split_once('/').unwrap_or((rest, ""));
+    let is_drive = drive.len() == 1 && drive.bytes().all(|byte| byte.is_ascii_alphabetic());
+    is_drive.then(|| format!("{}:/{rest}", drive.to_ascii_uppercase()))
+}
+
+/// Returns a path in the spelling of the directory in which the session runs; `None` if it is
+/// spelled so already, or is not on a drive.
+pub(crate) fn respelled(session: &str, path: &str) -> Option<String> {
+    if has_drive(session) {
+        return if path.starts_with('/') { with_drive(path) } else { None };
+    }
+    if !has_drive(path) {
+        return None;
+    }
+    let session = session.trim_end_matches('/');
+    let known = with_drive(session)?;
+    let start =
+        session.get(..session.len().checked_sub(known.get(2..)?.trim_end_matches('/').len())?)?;
+    let is_same = path.get(..1)?.eq_ignore_ascii_case(known.get(..1)?);
+    is_same.then(|| format!("{start}{}", path.get(2..).unwrap_or_default().replace('\\', "/")))
+}
+
 /// Returns the path with forward slashes and without `.` and `..`.
 pub(crate) fn normalise(cwd: &str, path: &str) -> String {
     let joined = if has_drive(path) { path.to_owned() } else { format!("{cwd}/{path}") };
@@ -36,8 +63,9 @@ pub(crate) fn place(context: &Context<'_>, cwd: &str, path: &str) -> Place {
     let parts: Vec<&str> = lower.split('/').skip(1).collect();
     let roots =
         context.roots.iter().copied().chain(context.cwd.filter(|_| context.roots.is_empty()));
+    let roots = roots.map(|root| with_drive(root).unwrap_or_else(|| root.to_owned()));
     let tree = roots.filter(|root| has_drive(root)).find_map(|root| {
-        let root = normalise("", root);
+        let root = normalise("", &root);
         let rest = lower.strip_prefix(&root.to_ascii_lowercase())?;
         let rest = full.get(full.len() - rest.len()..)?;
         (rest.is_empty() || rest.starts_with('/')).then(|| rest.trim_start_matches('/').to_owned())
@@ -66,6 +94,36 @@ pub(crate) fn place(context: &Context<'_>, cwd: &str, path: &str) -> Place {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn spellings_of_one_path() {
+        for (session, path, want) in [
+            ("D:\\work", "/d/work/x", Some("D:/work/x")),
+            ("D:\\work", "/mnt/d/work/x", Some("D:/work/x")),
+            ("D:\\work", "/cygdrive/c/x", Some("C:/x")),
+            ("D:\\work", "/dev/null", None),
+            ("D:\\work", "D:\\work\\x", None),
+            ("/d/work", "D:\\work\\x", Some("/d/work/x")),
+            ("/mnt/d/work", "d:/work/x", Some("/mnt/d/work/x")),
+            ("/mnt/d/work", "C:/work/x", None),
+            ("/home/me", "/d/work/x", None),
+            ("/home/me", "D:\\x", None),
+        ] {
+            assert_eq!(respelled(session, path).as_deref(), want, "{session} {path}");
+        }
+        for (session, command) in [
+            ("D:\\work", "rm -rf /d/work/build; echo x > /mnt/d/work/a"),
+            ("D:\\work", "cd /d/work/sub && echo x > a"),
+            ("D:\\work", "echo x > /c/Users/me/AppData/Local/Temp/scratch/a"),
+            ("/d/work", "echo x > D:/work/a"),
+        ] {
+            let context = Context { cwd: Some(session), ..Context::default() };
+            let found = crate::analyze(command, &context);
+            assert_eq!(found.decision, crate::Decision::Allow, "{command}: {:?}", found.effects);
+        }
+        let context = Context { cwd: Some("D:\\work"), ..Context::default() };
+        assert_ne!(crate::analyze("rm -rf /d/other", &context).decision, crate::Decision::Allow);
+    }
 
     #[test]
     fn scopes() {
