@@ -59,6 +59,44 @@ pub fn add(path: &Path, allowed: &Allowed) -> io::Result<()> {
     file.write_all(line.as_bytes())
 }
 
+/// Returns the allowed commands, the oldest first; none if there is no file.
+#[must_use]
+pub fn list(path: &Path) -> Vec<Allowed> {
+    let text = File::open(path).and_then(|file| {
+        let mut text = String::new();
+        file.take(LARGEST).read_to_string(&mut text).map(|_| text)
+    });
+    let text = text.unwrap_or_default();
+    text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+}
+
+/// Removes the allowed command with this number, counted from 1, or all entries of a command;
+/// returns what was removed.
+///
+/// # Errors
+///
+/// The file cannot be read or written.
+pub fn revoke(path: &Path, which: &str) -> io::Result<Vec<Allowed>> {
+    let mut file = match OpenOptions::new().read(true).write(true).open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(error),
+    };
+    file.lock()?;
+    let number = which.parse::<usize>().ok();
+    let all = list(path).into_iter().enumerate();
+    let (removed, left): (Vec<_>, Vec<_>) = all.partition(|(at, allowed)| match number {
+        Some(number) => at + 1 == number,
+        None => allowed.command.trim() == which.trim(),
+    });
+    let plain = |all: Vec<(usize, Allowed)>| all.into_iter().map(|(_, allowed)| allowed).collect();
+    let (removed, left): (Vec<Allowed>, Vec<Allowed>) = (plain(removed), plain(left));
+    if !removed.is_empty() {
+        write(&mut file, &left)?;
+    }
+    Ok(removed)
+}
+
 /// Returns the entry that allows a command. An entry allowed once is used up by this; if that
 /// cannot be written to the file, the command is not allowed.
 #[must_use]
@@ -123,6 +161,14 @@ mod tests {
         for _ in 0..2 {
             assert!(taken(" rm -rf ../cache\n", "/w/app"));
         }
+        assert_eq!(list(&path).len(), 1);
+        allow(&path, "make x", true);
+        let commands =
+            |all: Vec<Allowed>| all.into_iter().map(|one| one.command).collect::<Vec<_>>();
+        assert_eq!(commands(revoke(&path, "3").unwrap()), [""; 0]);
+        assert_eq!(commands(revoke(&path, "1").unwrap()), ["rm -rf ../cache"]);
+        assert_eq!(commands(revoke(&path, "make x").unwrap()), ["make x"]);
+        assert_eq!(list(&path), []);
         std::fs::write(&path, "not JSON\n{}\n").unwrap();
         assert!(!taken("git push --force", "/w/app"));
     }

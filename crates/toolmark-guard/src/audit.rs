@@ -5,6 +5,7 @@
 //! are cut before anything is written. Logging never changes a decision: a failure is returned for
 //! the caller to mention.
 
+mod chain;
 mod file;
 mod json;
 mod past;
@@ -14,6 +15,7 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
+pub use chain::{Verified, files, verify};
 pub use past::past;
 pub(crate) use past::{history, tail};
 pub use record::Record;

@@ -107,7 +107,8 @@ impl Guard {
     }
 
     /// Returns the command line that a call runs.
-    pub(crate) fn command(&self, event: &Event<'_>) -> Option<String> {
+    #[must_use]
+    pub fn command(&self, event: &Event<'_>) -> Option<String> {
         self.input(event).command().map(|command| command.into_owned())
     }
 

@@ -1,4 +1,4 @@
-//! What a repository brings along for an agent: settings that switch hooks off, hooks, plugins,
+//! Contents of a repository that act on an agent: settings that switch hooks off, hooks, plugins,
 //! skills, agents and commands that run programs. They are named at the start of a session, before
 //! they take effect unnoticed.
 
@@ -53,7 +53,7 @@ pub struct Brought {
     pub host: &'static str,
     /// Path of the file, relative to the repository.
     pub file: String,
-    /// What it does.
+    /// Its effect, as a phrase: "runs hooks".
     pub what: String,
 }
 
@@ -151,6 +151,12 @@ pub fn brought(root: &Path) -> Vec<Brought> {
         }
     }
     found
+}
+
+/// Returns what a repository brings along for one host.
+#[must_use]
+pub fn of_host(all: &[Brought], host: &str) -> Vec<String> {
+    all.iter().filter(|found| found.host == host).map(ToString::to_string).collect()
 }
 
 fn says_off(text: &str) -> bool {

@@ -1,7 +1,11 @@
 //! Opens the policy files and prints their problems, for the guard commands.
 
+pub mod allow;
+pub mod doctor;
+pub mod hosts;
 pub mod last;
 mod lint;
+pub mod log;
 pub mod programs;
 pub mod undo;
 

@@ -6,6 +6,7 @@
 //! log.
 
 use super::Limits;
+use super::chain::Chain;
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
 use std::io::{self, Write};
@@ -34,10 +35,17 @@ pub(super) fn append(path: &Path, limits: Limits, line: &[u8]) -> io::Result<()>
             continue;
         }
         within_limit(found.len())?;
+        // Without the lock, another record may be linked at the same time.
+        let chain = is_held.then(|| Chain::of(path));
+        let linked = chain.as_ref().and_then(|chain| chain.link(line, found.len() == 0));
+        let (line, head) = linked.map_or((line.to_vec(), None), |(line, head)| (line, Some(head)));
         if ends_torn(&file, found.len())? {
-            write(&file, &[b"\n", line].concat())?;
+            write(&file, &[b"\n", line.as_slice()].concat())?;
         } else {
-            write(&file, line)?;
+            write(&file, &line)?;
+        }
+        if let (Some(chain), Some(head)) = (chain, head) {
+            chain.store(&head)?;
         }
         if is_held || !is_gone(&file)? {
             return Ok(());

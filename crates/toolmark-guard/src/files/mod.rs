@@ -280,6 +280,26 @@ impl Opened {
         }
     }
 
+    /// Adds how a person lifts a decision that stops a command.
+    pub(crate) fn with_way_out(&self, event: &Event<'_>, mut verdict: Verdict) -> Verdict {
+        let disarms =
+            || verdict.analysis.iter().flat_map(|found| &found.effects).any(Effect::disarms);
+        let is_liftable = event.moment == Moment::Before
+            && verdict.decision != Decision::Allow
+            && !verdict.rule.starts_with(SYSTEM)
+            && self.allowed.is_some()
+            && self.guard.command(event).is_some()
+            && !disarms();
+        if is_liftable {
+            let way = "a person lets it pass once with `toolmark guard allow --last`";
+            verdict.suggestion = Some(match verdict.suggestion {
+                Some(words) => format!("{words}; {way}"),
+                None => way.to_owned(),
+            });
+        }
+        verdict
+    }
+
     /// Adds the problems in the files that take longer to find: examples, suggestions, and rules
     /// with which a project's file would loosen the policy.
     #[must_use]
@@ -636,6 +656,11 @@ pub fn home() -> Option<String> {
 /// environment; `None` if the system does not know the user.
 fn system_policy() -> Option<PathBuf> {
     Some(system_home()?.join(".config").join(own::USER_POLICY))
+}
+
+/// Returns the directory of the user's file according to the system.
+pub(crate) fn policy_directory() -> Option<PathBuf> {
+    system_policy()?.parent().map(Path::to_owned)
 }
 
 #[cfg(unix)]

@@ -142,6 +142,7 @@ impl Hook<'_> {
             Some(why) => verdict.unasked(&why),
             None => verdict,
         };
+        let verdict = opened.with_way_out(&event, verdict);
         let runs = event.moment == Moment::Before && verdict.decision != Decision::Deny;
         let left = verdict.analysis.as_ref().filter(|_| runs).map(|effects| &effects.left);
         let left = left.filter(|left| !left.is_empty() && log.is_some()).zip(live.as_ref());

@@ -202,6 +202,17 @@ fn the_user_allows_one_command() {
     for mode in ["default", "bypassPermissions"] {
         assert_eq!(stage.bash(mode, "cat .env").0, "-", "{mode}");
     }
+    // What was stopped last needs not be typed again.
+    let script = "git push --force origin fix <<'E'\nline\nE";
+    let (decision, words) = stage.bash("default", script);
+    assert!(decision == "deny" && words.contains("toolmark guard allow --last"), "{words}");
+    assert_eq!(allow(&["--last"]), Some(0));
+    assert_eq!(stage.bash("default", script).0, "-");
+    assert_eq!(stage.bash("default", script).0, "deny", "once");
+    assert_eq!(allow(&["--list"]), Some(0));
+    assert_eq!(allow(&["--revoke", "cat .env"]), Some(0));
+    assert_eq!(allow(&["--revoke", "cat .env"]), Some(1));
+    assert_eq!(stage.bash("default", "cat .env").0, "ask");
     // Not what would take the guard away.
     let disarm = "rm ~/.claude/settings.json";
     assert_eq!(allow(&["--always", disarm]), Some(0));

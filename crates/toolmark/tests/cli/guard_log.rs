@@ -70,3 +70,43 @@ fn what_was_asked_and_denied_is_marked() {
     assert_eq!(after("cat .env"), "guard: ask (effect): because", "{shown}");
     assert_eq!(after("rm x"), "denied: because", "{shown}");
 }
+
+#[test]
+fn a_changed_log_is_noticed() {
+    let dir = tempfile::tempdir().unwrap();
+    let log = dir.path().join("guard.jsonl");
+    let path = log.to_str().unwrap();
+    for command in ["ls", "git push --force origin main", "pwd"] {
+        let payload = serde_json::json!({"hook_event_name": "PreToolUse", "session_id": "s",
+            "cwd": dir.path(), "tool_name": "Bash", "tool_input": {"command": command}});
+        let args = ["guard", "--host", "claude-code", "--log", path];
+        toolmark(&args).write_stdin(payload.to_string()).output().unwrap();
+    }
+    let verify = || {
+        let output = toolmark(&["guard", "log", "verify", path]).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stdout).unwrap())
+    };
+    let whole = fs::read_to_string(&log).unwrap();
+    let (code, text) = verify();
+    assert!(code == Some(0) && text.starts_with("3 records in the chain, from number 1"), "{text}");
+    assert_eq!(stdout(&["guard", "log", "export", path]), whole);
+    let events = stdout(&["guard", "log", "export", path, "--format", "ocsf"]);
+    let events: Vec<Value> =
+        events.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let actions: Vec<&str> = events.iter().map(|event| event["action"].as_str().unwrap()).collect();
+    assert_eq!(actions, ["Allowed", "Denied", "Allowed"]);
+    let without_last = whole.lines().take(2).collect::<Vec<_>>().join("\n") + "\n";
+    for changed in
+        [without_last, whole.replace("--force ", ""), whole.replace("\"deny\"", "\"allow\"")]
+    {
+        fs::write(&log, changed).unwrap();
+        let (code, text) = verify();
+        assert_eq!(code, Some(1), "{text}");
+    }
+    fs::write(&log, &whole).unwrap();
+    assert_eq!(verify().0, Some(0));
+    assert_eq!(
+        toolmark(&["guard", "log", "verify", "/nowhere"]).output().unwrap().status.code(),
+        Some(3)
+    );
+}

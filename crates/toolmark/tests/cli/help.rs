@@ -39,7 +39,7 @@ fn the_list() {
 fn a_page() {
     insta::assert_snapshot!(run(&["help", "exit-codes"]));
     assert_eq!(run(&["help", "exit-codes.md"]), run(&["help", "exit-codes"]));
-    assert_eq!(run(&["help", "guard", "log"]), run(&["help", "guard-log"]));
+    assert_eq!(run(&["help", "guard", "hosts"]), run(&["help", "guard-hosts"]));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //! this machine.
 
 use crate::Stop;
-use crate::exit::{Exit, Failure};
+use crate::exit::Exit;
 use crate::guarding;
 use crate::printer::{Line, Printer, Verbosity, style};
 use clap::{Args, ValueEnum};
@@ -10,6 +10,7 @@ use serde::Serialize;
 use std::env;
 use std::io::{self, BufRead, Read};
 use std::path::{Path, PathBuf};
+use toolmark_app::guard::hosts::{binary, chosen, next_steps, place, selected, settings};
 use toolmark_app::guard::last::{self, Last};
 use toolmark_guard::{files, repository};
 use toolmark_hosts::install::{self, Environment, Error, Plan, Scope, Settings, State};
@@ -173,7 +174,7 @@ struct SettingsFile<'a> {
     last: Option<&'a Last>,
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<&'static str>,
-    /// What the repository brings along for the agent.
+    /// Settings and programs of the repository for the agent.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     repository: Vec<String>,
 }
@@ -221,39 +222,9 @@ fn choose(found: &[&'static str], printer: &mut Printer) -> Result<Option<Vec<St
 /// Maximum length of an answer; longer ones are invalid.
 const MAX_ANSWER: u64 = 1 << 10;
 
-/// Parses the chosen hosts from an answer.
-fn chosen(found: &[&'static str], answer: &str) -> Result<Option<Vec<String>>, Failure> {
-    let words: Vec<&str> =
-        answer.split(|c: char| c == ',' || c.is_whitespace()).filter(|w| !w.is_empty()).collect();
-    if matches!(words.as_slice(), ["q" | "n" | "none"]) {
-        return Ok(None);
-    }
-    if words.is_empty() {
-        return Ok(Some(found.iter().map(|host| (*host).to_owned()).collect()));
-    }
-    let host = |word: &&str| {
-        let at = word.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
-        let by_name = || found.iter().find(|host| *host == word);
-        let host = at.and_then(|at| found.get(at)).or_else(by_name);
-        let unknown = || Failure::usage(format!("`{word}` is none of them"));
-        host.map(|host| (*host).to_owned()).ok_or_else(unknown)
-    };
-    words.iter().map(host).collect::<Result<_, _>>().map(Some)
-}
-
 /// Prints the next steps after an installation, and its limits.
 fn say_what_next(printer: &mut Printer) -> Result<(), Stop> {
-    let policy = files::user_policy();
-    let policy = policy.map_or("the user's policy".to_owned(), |path| path.display().to_string());
-    for words in [
-        format!("To begin gently, put `guard: {{preset: observe}}` into {policy}:"),
-        "nothing is stopped then, and the log says what would have been.".to_owned(),
-        "`toolmark guard doctor` tries the hooks, `toolmark guard uninstall` removes them."
-            .to_owned(),
-        "If this program moves, install again: until then Claude Code, Copilot CLI and Cursor \
-         stop every call, and the others run them unguarded."
-            .to_owned(),
-    ] {
+    for words in next_steps() {
         printer.line(&Line::of(style::DIM, printer.redact(words)))?;
     }
     Ok(())
@@ -407,9 +378,10 @@ impl Status {
                 let note = found.note().filter(|_| is_there);
                 let last = lasts.get(host).filter(|_| is_there);
                 let (path, state) = (&path, &state);
-                let brought = brought.iter().filter(|found| found.host == host);
-                let brought = brought.filter(|_| *scope == Scope::Project);
-                let repository = brought.map(ToString::to_string).collect();
+                let repository = match scope {
+                    Scope::Project => repository::of_host(&brought, host),
+                    Scope::User | Scope::Managed => Vec::new(),
+                };
                 let seen = SettingsFile {
                     host,
                     scope: *scope,
@@ -457,11 +429,8 @@ pub(super) fn seen_by_page() -> Result<Vec<HostStatus>, Stop> {
             let state = found.state();
             let is_there = state == State::Installed;
             // A project without settings of its own is not worth a row.
-            let brought: Vec<String> = brought
-                .iter()
-                .filter(|found| scope == Scope::Project && found.host == host)
-                .map(ToString::to_string)
-                .collect();
+            let mut brought = repository::of_host(&brought, host);
+            brought.retain(|_| scope == Scope::Project);
             if scope == Scope::Project && state == State::NotInstalled && brought.is_empty() {
                 continue;
             }
@@ -470,10 +439,7 @@ pub(super) fn seen_by_page() -> Result<Vec<HostStatus>, Stop> {
                 State::Stale { .. } => Some("of another binary, or not complete".to_owned()),
                 _ => found.obstacle().filter(|_| is_there),
             };
-            let problem = problem.or_else(|| {
-                let words = brought.join("; ");
-                (!words.is_empty()).then(|| format!("the repository brings along {words}"))
-            });
+            let problem = problem.or_else(|| (!brought.is_empty()).then(|| brought.join("; ")));
             let last = lasts.get(host).filter(|_| is_there);
             rows.push(HostStatus {
                 host: host.to_owned(),
@@ -534,7 +500,7 @@ fn print_seen(seen: &SettingsFile<'_>, printer: &mut Printer) -> Result<(), Stop
         printer.line(&Line::of(style::WARN, words))?;
     }
     for found in &seen.repository {
-        let words = printer.redact(format!("  the repository brings along {found}"));
+        let words = printer.redact(format!("  in the repository: {found}"));
         printer.line(&Line::of(style::WARN, words))?;
     }
     if *seen.state == State::Installed {
@@ -562,34 +528,7 @@ impl Which {
         place: &Environment,
         printer: &mut Printer,
     ) -> Result<Vec<&'static str>, Stop> {
-        if self.all {
-            return Ok(install::ids().collect());
-        }
-        if self.hosts.is_empty() {
-            let path = env::var_os("PATH").unwrap_or_default();
-            let path: Vec<PathBuf> = env::split_paths(&path).collect();
-            let present = install::present(place, &path);
-            if present.is_empty() && printer.verbosity > Verbosity::Quiet {
-                let words = format!(
-                    "no agent was found on this machine; known hosts: {}",
-                    install::ids().collect::<Vec<_>>().join(", ")
-                );
-                printer.notice(&Line::of(style::WARN, printer.redact(words)))?;
-            }
-            return Ok(present);
-        }
-        let mut hosts = Vec::new();
-        for name in &self.hosts {
-            let Some(host) = install::ids().find(|id| id == name) else {
-                let known = install::ids().collect::<Vec<_>>().join(", ");
-                let failure = Failure::usage(format!("unknown host {name}"));
-                return Err(failure.hint(format!("known hosts: {known}")).into());
-            };
-            if !hosts.contains(&host) {
-                hosts.push(host);
-            }
-        }
-        Ok(hosts)
+        selected(&self.hosts, self.all, place, printer)
     }
 }
 
@@ -603,54 +542,4 @@ fn complain(host: &'static str, error: &str, printer: &mut Printer) -> Result<()
 
 pub(super) fn title(host: &'static str) -> &'static str {
     toolmark_hosts::by_id(host).map_or(host, |host| host.title)
-}
-
-pub(super) fn settings<'a>(
-    host: &str,
-    scope: Scope,
-    place: &'a Environment,
-    binary: &Path,
-) -> Result<Settings<'a>, Stop> {
-    let settings = Settings::new(host, scope, place, binary);
-    let settings = settings.map_err(|error| Failure::usage(error.to_string()))?;
-    Ok(settings.with_fixed(files::to_be_fixed().as_deref(), files::log_to_be_fixed().as_deref()))
-}
-
-/// Locations of settings: the home directory, and the project around the working directory.
-pub(super) fn place() -> Result<Environment, Failure> {
-    let home = env::home_dir()
-        .filter(|home| !home.as_os_str().is_empty())
-        .ok_or_else(|| Failure::usage("the home directory is not known").hint("set HOME"))?;
-    let here = env::current_dir()
-        .map_err(|error| Failure::unread(format!("failed to find the directory: {error}")))?;
-    let root = here.ancestors().find(|dir| dir.join(".git").exists()).unwrap_or(&here);
-    Ok(Environment { home, project: root.to_owned(), variable: |name| env::var_os(name) })
-}
-
-/// Path of the running program.
-pub(super) fn binary() -> Result<PathBuf, Failure> {
-    env::current_exe().map_err(|error| Failure::unread(format!("failed to find itself: {error}")))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::chosen;
-
-    #[test]
-    fn answers_to_which() {
-        let found = ["claude-code", "codex", "cursor"];
-        let hosts = |answer| chosen(&found, answer).map(Option::unwrap_or_default).ok();
-        let all = |hosts: &[&str]| Some(hosts.iter().map(|host| (*host).to_owned()).collect());
-        for (answer, want) in [
-            ("\n", all(&found)),
-            ("1 3\n", all(&["claude-code", "cursor"])),
-            ("2,codex", all(&["codex", "codex"])),
-            ("q\n", all(&[])),
-            ("4", None),
-            ("0", None),
-            ("emacs", None),
-        ] {
-            assert_eq!(hosts(answer), want, "{answer:?}");
-        }
-    }
 }

@@ -4,6 +4,7 @@ mod allow;
 mod doctor;
 mod hook;
 mod install;
+mod log;
 mod mcp;
 mod permissions;
 mod policy;
@@ -54,6 +55,7 @@ enum GuardAction {
     Replay(replay::Replay),
     Uninstall(install::Uninstall),
     Mcp(mcp::Mcp),
+    Log(log::Log),
     Permissions(permissions::Permissions),
     Policy(policy::Policy),
     Programs(programs::Programs),
@@ -73,6 +75,7 @@ impl Guard {
             Some(GuardAction::Replay(replay)) => replay.run(printer),
             Some(GuardAction::Uninstall(uninstall)) => uninstall.run(printer),
             Some(GuardAction::Mcp(mcp)) => mcp.run(printer),
+            Some(GuardAction::Log(log)) => log.run(printer),
             Some(GuardAction::Permissions(permissions)) => permissions.run(printer),
             Some(GuardAction::Policy(policy)) => policy.run(printer),
             Some(GuardAction::Programs(programs)) => programs.run(printer),

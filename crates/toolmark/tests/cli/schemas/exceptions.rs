@@ -2,7 +2,7 @@
 //! print, each with the reason.
 
 /// Commands whose JSON is tested elsewhere: `calibrate` needs a judge (`tests/judge.rs`).
-pub(super) const ELSEWHERE: &[&[&str]] = &[&["judge", "calibrate"]];
+pub(super) const ELSEWHERE: &[&[&str]] = &[&["judge", "calibrate"], &["guard", "log", "export"]];
 
 /// Members that another schema describes: schema, member, the other schema and the pointer in it.
 pub(super) const OTHER_SCHEMA: &[(&str, &str, &str)] = &[
