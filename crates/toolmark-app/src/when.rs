@@ -70,7 +70,9 @@ fn parse(text: &str, now: &Zoned) -> Result<When, TimeError> {
         && let Ok(moment) = text.parse::<DateTime>()
     {
         let moment = moment.to_zoned(now.time_zone().clone());
-        return moment.map(|moment| When::Moment(moment.timestamp())).map_err(|_| TimeError::Syntax);
+        return moment
+            .map(|moment| When::Moment(moment.timestamp()))
+            .map_err(|_| TimeError::Syntax);
     }
     if let Ok(day) = text.parse::<Date>() {
         return Ok(When::Day(day));

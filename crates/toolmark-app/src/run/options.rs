@@ -16,8 +16,7 @@ pub struct OptionError(&'static str);
 ///
 /// If the text has another form.
 pub fn rule(text: &str) -> Result<PassRule, OptionError> {
-    PassRule::parse(text)
-        .ok_or(OptionError("write all, any, a number, or a share such as 80%"))
+    PassRule::parse(text).ok_or(OptionError("write all, any, a number, or a share such as 80%"))
 }
 
 /// Reads a time.
@@ -28,9 +27,7 @@ pub fn rule(text: &str) -> Result<PassRule, OptionError> {
 pub fn time(text: &str) -> Result<Duration, OptionError> {
     let parsed = units::Duration::parse(text).map(|time| time.millis / 1000.0);
     let parsed = parsed.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-    parsed
-        .filter(|time| !time.is_zero())
-        .ok_or(OptionError("write a time such as 90s or 10m"))
+    parsed.filter(|time| !time.is_zero()).ok_or(OptionError("write a time such as 90s or 10m"))
 }
 
 /// Reads an amount of US dollars.

@@ -61,6 +61,16 @@ pub(super) enum KeepError {
     NoCommit,
     #[error("{} is a repository of its own", .0.display())]
     Nested(PathBuf),
+    #[error("the repository stores its references in another format")]
+    RefFormat,
+    #[error("more than {0} references")]
+    TooManyRefs(usize),
+    #[error("failed to run git: {0}")]
+    Git(io::Error),
+    #[error("packing the commits takes too long")]
+    SlowPack,
+    #[error("git cannot read the commits")]
+    NoPack,
 }
 
 impl KeepError {

@@ -3,11 +3,12 @@
 //! in the repository changes.
 
 use super::commands::Wanted;
+use super::copy::KeepError;
 use super::store::Draft;
 use crate::git_index::git_directory;
 use serde::{Deserialize, Serialize};
 use std::fs;
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -76,9 +77,9 @@ impl Repository {
     }
 
     /// Returns all references and the objects that they name; symbolic ones are left out.
-    pub(super) fn refs(&self) -> Result<Vec<(String, String)>, String> {
+    pub(super) fn refs(&self) -> Result<Vec<(String, String)>, KeepError> {
         if self.common.join("reftable").exists() {
-            return Err("the repository stores its references in another format".to_owned());
+            return Err(KeepError::RefFormat);
         }
         let mut all = Vec::new();
         let mut pending = vec!["refs".to_owned()];
@@ -94,7 +95,7 @@ impl Repository {
                     all.push((name, value.trim().to_owned()));
                 }
                 if all.len() + pending.len() > MAX_REFS {
-                    return Err(format!("more than {MAX_REFS} references"));
+                    return Err(KeepError::TooManyRefs(MAX_REFS));
                 }
             }
         }
@@ -106,7 +107,7 @@ impl Repository {
                 all.push((name.to_owned(), value.to_owned()));
             }
             if all.len() > MAX_REFS {
-                return Err(format!("more than {MAX_REFS} references"));
+                return Err(KeepError::TooManyRefs(MAX_REFS));
             }
         }
         Ok(all)
@@ -149,8 +150,8 @@ pub(super) fn stashes(log: &str) -> impl DoubleEndedIterator<Item = (&str, &str)
 }
 
 /// Keeps the references that a command names; `None` if there are none of these names.
-pub(super) fn keep(wanted: &Wanted, draft: &Draft) -> Result<Option<Refs>, String> {
-    let at = Repository::around(&wanted.directory).ok_or("the repository cannot be read")?;
+pub(super) fn keep(wanted: &Wanted, draft: &Draft) -> Result<Option<Refs>, KeepError> {
+    let at = Repository::around(&wanted.directory).ok_or(KeepError::NoRepository)?;
     let all = at.refs()?;
     let (touched, others): (Vec<_>, Vec<_>) =
         all.into_iter().partition(|(name, _)| wanted.names(name));
@@ -161,7 +162,7 @@ pub(super) fn keep(wanted: &Wanted, draft: &Draft) -> Result<Option<Refs>, Strin
     if touched.is_empty() && log.is_none() {
         return Ok(None);
     }
-    let why = |error: io::Error| format!("{}: {error}", at.common.display());
+    let why = KeepError::at(&at.common);
     let head = at.head();
     let mut tips: Vec<&str> = touched.iter().map(|(_, value)| value.as_str()).collect();
     tips.extend(log.iter().flat_map(|log| stashes(log)).map(|(value, _)| value));
@@ -173,7 +174,7 @@ pub(super) fn keep(wanted: &Wanted, draft: &Draft) -> Result<Option<Refs>, Strin
     let excluded = excluded.take(MAX_EXCLUDED).chain(&head).map(String::as_str);
     pack(&at.root, &tips, excluded, draft)?;
     if let Some(log) = &log {
-        fs::write(draft.directory.join(STASHES), log).map_err(why)?;
+        fs::write(draft.directory.join(STASHES), log).map_err(&why)?;
     }
     let mut refs = Vec::new();
     for (number, (name, value)) in touched.into_iter().enumerate() {
@@ -182,7 +183,7 @@ pub(super) fn keep(wanted: &Wanted, draft: &Draft) -> Result<Option<Refs>, Strin
         refs.push(Ref { name, value, log });
     }
     if refs.iter().any(|known| known.name.starts_with("refs/heads/")) {
-        fs::copy(at.common.join("config"), draft.directory.join(CONFIG)).map_err(why)?;
+        fs::copy(at.common.join("config"), draft.directory.join(CONFIG)).map_err(&why)?;
     }
     Ok(Some(Refs { root: at.root, refs, stashes: log.is_some() }))
 }
@@ -193,11 +194,10 @@ fn pack<'a>(
     tips: &[&str],
     excluded: impl Iterator<Item = &'a str>,
     draft: &Draft,
-) -> Result<(), String> {
+) -> Result<(), KeepError> {
     if tips.is_empty() {
         return Ok(());
     }
-    let why = |error: io::Error| format!("failed to run git: {error}");
     let mut wanted = tips.join("\n");
     for value in excluded {
         wanted.push_str("\n^");
@@ -208,23 +208,23 @@ fn pack<'a>(
     command.args(["pack-objects", "--revs", "--quiet", "--threads=1", "--no-reuse-delta"]);
     command.args(["--window=0"]).arg(draft.directory.join(PACK));
     command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
-    let mut child = command.spawn().map_err(why)?;
+    let mut child = command.spawn().map_err(KeepError::Git)?;
     if let Some(mut input) = child.stdin.take() {
-        input.write_all(wanted.as_bytes()).map_err(why)?;
+        input.write_all(wanted.as_bytes()).map_err(KeepError::Git)?;
     }
     let until = Instant::now() + MAX_PACK_TIME;
     let status = loop {
-        match child.try_wait().map_err(why)? {
+        match child.try_wait().map_err(KeepError::Git)? {
             Some(status) => break status,
             None if Instant::now() < until => std::thread::sleep(Duration::from_millis(1)),
             None => {
                 let _ = child.kill();
                 let _ = child.wait();
-                return Err("packing the commits takes too long".to_owned());
+                return Err(KeepError::SlowPack);
             }
         }
     };
-    if status.success() { Ok(()) } else { Err("git cannot read the commits".to_owned()) }
+    if status.success() { Ok(()) } else { Err(KeepError::NoPack) }
 }
 
 /// Returns a command that runs git without the programs that a repository configures.

@@ -23,13 +23,24 @@ pub enum PathStep {
     Each,
 }
 
+/// Reason why a text is not a path.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PathError {
+    /// A part is empty.
+    #[error("a part of the path is empty")]
+    EmptyPart,
+    /// A part has other brackets than `[]`.
+    #[error("`{0}` has brackets other than `[]`, which means every element")]
+    Brackets(String),
+}
+
 impl ResultPath {
     /// Parses a path. The name of the tool ends at the first dot.
     ///
     /// # Errors
     ///
     /// Fails if a part is empty or a bracket is not `[]`.
-    pub fn parse(text: &str) -> Result<Self, String> {
+    pub fn parse(text: &str) -> Result<Self, PathError> {
         let mut parts = text.split('.');
         let tool = parts.next().unwrap_or_default();
         let (tool, mut steps) = with_brackets(tool)?;
@@ -121,14 +132,14 @@ pub fn scalar(value: &Value) -> Option<String> {
 }
 
 /// Splits the brackets from a part.
-fn with_brackets(part: &str) -> Result<(String, Vec<PathStep>), String> {
+fn with_brackets(part: &str) -> Result<(String, Vec<PathStep>), PathError> {
     let (name, brackets) = part.split_at(part.find('[').unwrap_or(part.len()));
     if name.is_empty() {
-        return Err("a part of the path is empty".to_owned());
+        return Err(PathError::EmptyPart);
     }
     let rest = brackets.replace("[*]", "[]").replace("[]", "");
     if !rest.is_empty() {
-        return Err(format!("`{part}` has brackets other than `[]`, which means every element"));
+        return Err(PathError::Brackets(part.to_owned()));
     }
     let count = brackets.matches('[').count();
     Ok((name.to_owned(), vec![PathStep::Each; count]))

@@ -66,7 +66,7 @@ impl Doctor {
                 let tried = try_both(host, &command, &place.project);
                 let (works, words) = match tried {
                     Ok(words) => (true, words),
-                    Err(words) => (false, words),
+                    Err(fault) => (false, fault.to_string()),
                 };
                 all.push(Tried { host, command: Some(command), works, words });
             }
