@@ -73,6 +73,7 @@ impl Chain {
 
     /// Returns a record with its link, and the head after it.
     pub(super) fn link(&self, line: &[u8], is_first: bool) -> Option<(Vec<u8>, String)> {
+        let body = line.strip_suffix(b"}\n").filter(|body| body.len() > 1)?;
         let key = self.key()?;
         let head = match self.head(&key) {
             // A log that was removed begins anew; the head says that there was one.
@@ -81,7 +82,6 @@ impl Chain {
             None => return None,
         };
         let (n, prev) = head.map_or((0, String::new()), |head| (head.n, head.hash));
-        let body = line.strip_suffix(b"}\n")?;
         let link = format!(",\"n\":{},\"prev\":\"{prev}\"}}", n + 1);
         let mut linked = [body, link.as_bytes()].concat();
         let hash = hash(&linked);
