@@ -8,7 +8,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
-use toolmark_trace::{Options, Summary, read_path};
+use toolmark_trace::{ReadOptions, FileSummary, read_path};
 
 #[global_allocator]
 static ALLOCATOR: toolmark_scan::Allocator = toolmark_scan::Allocator;
@@ -67,7 +67,7 @@ fn collect(dir: &Path, files: &mut Vec<PathBuf>) {
 }
 
 fn trajectories(path: &Path) -> u64 {
-    read_path(path, &Options::default()).map_or(0, |mut runs| Summary::of(&mut runs).tool_calls)
+    read_path(path, &ReadOptions::default()).map_or(0, |mut runs| FileSummary::of(&mut runs).tool_calls)
 }
 
 fn lines(path: &Path) -> Vec<u8> {

@@ -5,7 +5,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use std::io::{BufReader, Cursor};
-use toolmark_http::Events;
+use toolmark_http::SseReader;
 
 const MAX: usize = 4096;
 
@@ -16,7 +16,7 @@ fuzz_target!(|data: &[u8]| {
 });
 
 fn read(reader: impl std::io::BufRead) -> Vec<String> {
-    let mut events = Events::new(reader, MAX);
+    let mut events = SseReader::new(reader, MAX);
     let mut all = Vec::new();
     loop {
         match events.next_event() {

@@ -4,15 +4,15 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use toolmark_feed::template::{Echoes, Style, first_value, mask, with_gaps};
-use toolmark_feed::{FailedCall, Key};
+use toolmark_feed::template::{Echoes, MessageStyle, first_value, mask, with_gaps};
+use toolmark_feed::{FailedCall, IssueKey};
 use toolmark_hosts::toolset::ToolRole;
 
 fuzz_target!(|data: &[u8]| {
     let Ok(input) = std::str::from_utf8(data) else { return };
     let (command, text) = input.split_once('\0').unwrap_or(("make test", input));
     let args = serde_json::json!({"command": command});
-    for style in [Style::Error, Style::Finding] {
+    for style in [MessageStyle::Error, MessageStyle::Finding] {
         let once = mask(text, &Echoes::new(Some(&args), Some(command)), style);
         assert!(once.split(' ').count() <= 24 && !once.contains('\n'), "{once}");
         assert!(!once.contains("* *"), "{once}");
@@ -29,6 +29,6 @@ fuzz_target!(|data: &[u8]| {
             is_interrupted: false,
             text,
         };
-        assert_eq!(Key::of_call(&failed).id(), Key::of_call(&failed).id());
+        assert_eq!(IssueKey::of_call(&failed).id(), IssueKey::of_call(&failed).id());
     }
 });

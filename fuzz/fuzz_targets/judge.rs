@@ -6,9 +6,9 @@
 use libfuzzer_sys::fuzz_target;
 use std::sync::{Arc, Mutex};
 use toolmark_judge::JudgeClient;
-use toolmark_judge::config::{Model, Settings};
-use toolmark_judge::providers::{Fault, Prompt, Provider, Reply};
-use toolmark_outcome::judging::{Judge, Material, Panel, Piece, Question, Rubric, Scale};
+use toolmark_judge::config::{Model, JudgeSettings};
+use toolmark_judge::providers::{ProviderFault, Prompt, Provider, Reply};
+use toolmark_outcome::judging::{Judge, Material, Panel, TextPiece, JudgeQuestion, Rubric, Scale};
 use toolmark_redact::redact_named;
 
 const SHOWN: &str = "the agent ran `cargo test` and 3 tests failed";
@@ -19,7 +19,7 @@ static ANSWER: Mutex<String> = Mutex::new(String::new());
 struct Scripted;
 
 impl Provider for Scripted {
-    fn ask(&self, _prompt: &Prompt<'_>) -> Result<Reply, Fault> {
+    fn ask(&self, _prompt: &Prompt<'_>) -> Result<Reply, ProviderFault> {
         let text = ANSWER.lock().map(|answer| answer.clone()).unwrap_or_default();
         Ok(match text.strip_prefix('w') {
             Some(written) => Reply { text: written.to_owned(), ..Reply::default() },
@@ -37,11 +37,11 @@ fuzz_target!(|data: &[u8]| {
     if let Ok(mut answer) = ANSWER.lock() {
         text.clone_into(&mut answer);
     }
-    let settings = Settings { cache: None, retries: 0, ..Settings::default() };
+    let settings = JudgeSettings { cache: None, retries: 0, ..JudgeSettings::default() };
     let client = JudgeClient::new(settings, connect, redact_named);
-    let question = Question {
+    let question = JudgeQuestion {
         rubric: Arc::new(Rubric::of_text("Did it check its work?", Scale::default())),
-        materials: vec![Material::of_trace("transcript", vec![Piece::new(SHOWN)])],
+        materials: vec![Material::of_trace("transcript", vec![TextPiece::new(SHOWN)])],
         panel: Panel { models: vec!["openai:fuzz".into()], ..Panel::default() },
         threshold: 0.5,
     };

@@ -6,26 +6,26 @@
 
 use libfuzzer_sys::fuzz_target;
 use std::time::Duration;
-use toolmark_mcp::{CallPolicy, Limits, NoAudit, OnAsk, Pins, Proxy, Ruling, Settings, Step, Call};
+use toolmark_mcp::{CallPolicy, ResultLimits, NoAudit, OnAsk, Pins, Proxy, McpRuling, ProxySettings, ProxyStep, McpCall};
 use toolmark_shell::Decision;
 
 struct Everything;
 
 impl CallPolicy for Everything {
-    fn tool(&self, _server: &str, _tool: &str, _name: &str) -> Ruling {
-        Ruling::new(Decision::Allow, "all", "all is allowed")
+    fn tool(&self, _server: &str, _tool: &str, _name: &str) -> McpRuling {
+        McpRuling::new(Decision::Allow, "all", "all is allowed")
     }
 
-    fn call(&self, _call: &Call<'_>) -> Ruling {
-        Ruling::new(Decision::Allow, "all", "all is allowed")
+    fn call(&self, _call: &McpCall<'_>) -> McpRuling {
+        McpRuling::new(Decision::Allow, "all", "all is allowed")
     }
 }
 
 fuzz_target!(|data: &[u8]| {
     let Ok(text) = std::str::from_utf8(data) else { return };
-    let settings = Settings {
+    let settings = ProxySettings {
         server: "fuzz".into(),
-        limits: Limits::default(),
+        limits: ResultLimits::default(),
         on_ask: OnAsk::default(),
         rate: None,
     };
@@ -38,7 +38,7 @@ fuzz_target!(|data: &[u8]| {
             None => proxy.from_server(line, number as u64, now),
         };
         for step in steps {
-            if let Step::Client(line) | Step::Server(line) = step {
+            if let ProxyStep::Client(line) | ProxyStep::Server(line) = step {
                 assert!(!line.contains('\n'), "{line}");
             }
         }

@@ -4,9 +4,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use toolmark_config::{Source, Style, parse, render};
+use toolmark_config::{SourceText, RenderStyle, parse, render};
 use toolmark_match::call_match::compile_schema;
-use toolmark_guard::policy::{Layer, Origin, Policy};
+use toolmark_guard::policy::{Layer, PolicyOrigin, Policy};
 use toolmark_guard::Guard;
 use toolmark_hosts::detect;
 
@@ -14,14 +14,14 @@ const CALL: &[u8] = br#"{"tool": "Bash", "args": {"command": "rm -rf / && git pu
 
 fuzz_target!(|data: &[u8]| {
     let Ok(text) = std::str::from_utf8(data) else { return };
-    let source = Source::new("policy.yaml", text);
+    let source = SourceText::new("policy.yaml", text);
     let parsed = parse(&source);
     let Some(node) = parsed.node else { return };
     let mut problems = parsed.problems;
-    let layer = Layer::read(&node, Origin::default(), compile_schema, &mut problems);
+    let layer = Layer::read(&node, PolicyOrigin::default(), compile_schema, &mut problems);
     problems.extend(layer.check());
     problems.truncate(20);
-    let _ = render(&source, &problems, Style::default());
+    let _ = render(&source, &problems, RenderStyle::default());
     let guard = Guard::new(Policy::new(Some(layer), None, None), Default::default());
     let host = detect(CALL);
     if let Ok(event) = host.read(CALL) {

@@ -6,7 +6,7 @@
 use libfuzzer_sys::fuzz_target;
 use std::io::Cursor;
 use std::sync::LazyLock;
-use toolmark_trace::{Format, Limits, Options, Summary, format_by_id, read};
+use toolmark_trace::{Format, ReadLimits, ReadOptions, FileSummary, format_by_id, read};
 
 static FORMAT: LazyLock<Option<&'static dyn Format>> = LazyLock::new(|| {
     let id = std::env::var("TOOLMARK_FORMAT").ok()?;
@@ -14,10 +14,10 @@ static FORMAT: LazyLock<Option<&'static dyn Format>> = LazyLock::new(|| {
 });
 
 fuzz_target!(|data: &[u8]| {
-    let limits = Limits { record: 8 << 20, expansion_floor: 8 << 20, ..Limits::default() };
-    let options = Options { force: *FORMAT, limits };
+    let limits = ReadLimits { record: 8 << 20, expansion_floor: 8 << 20, ..ReadLimits::default() };
+    let options = ReadOptions { force: *FORMAT, limits };
     let Ok(mut runs) = read(Cursor::new(data.to_vec()), "fuzz", &options) else { return };
-    let mut summary = Summary::default();
+    let mut summary = FileSummary::default();
     for run in runs.by_ref() {
         summary.add(&run);
         for run in run.flatten() {

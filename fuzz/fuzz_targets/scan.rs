@@ -6,10 +6,10 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use toolmark_scan::{Kind, Lines, Scanner, Utf8, Value};
+use toolmark_scan::{JsonKind, TextLines, Scanner, Utf8, Value};
 
 fuzz_target!(|data: &[u8]| {
-    let mut lines = Lines::default();
+    let mut lines = TextLines::default();
     let is_valid = matches!(lines.find(data.to_vec()), Utf8::Valid(text) if text.as_bytes() == data);
     assert_eq!(is_valid, std::str::from_utf8(data).is_ok());
     let Ok(text) = std::str::from_utf8(data) else { return };
@@ -68,15 +68,15 @@ fn spans(value: Value<'_>) -> Vec<(usize, usize)> {
 fn rebuilt(value: Value<'_>) -> Option<serde_json::Value> {
     use serde_json::Value as V;
     Some(match value.kind() {
-        Kind::Object => {
+        JsonKind::Object => {
             let mut map = serde_json::Map::new();
             for (key, value) in value.fields() {
                 map.insert(key.str()?.into_owned(), rebuilt(value)?);
             }
             V::Object(map)
         }
-        Kind::Array => V::Array(value.items().map(rebuilt).collect::<Option<_>>()?),
-        Kind::String => V::String(value.str()?.into_owned()),
+        JsonKind::Array => V::Array(value.items().map(rebuilt).collect::<Option<_>>()?),
+        JsonKind::String => V::String(value.str()?.into_owned()),
         _ => serde_json::from_str(value.raw()).ok()?,
     })
 }

@@ -4,11 +4,11 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use toolmark_shell::{Context, Decision, analyze};
+use toolmark_shell::{ShellContext, Decision, analyze};
 
 fuzz_target!(|data: &[u8]| {
     let Ok(text) = std::str::from_utf8(data) else { return };
-    let context = Context { cwd: Some("/home/u/project"), home: Some("/home/u"), ..Context::default() };
+    let context = ShellContext { cwd: Some("/home/u/project"), home: Some("/home/u"), ..ShellContext::default() };
     let alone = analyze(text, &context);
     // Twice the same question has twice the same answer.
     assert_eq!(format!("{alone:?}"), format!("{:?}", analyze(text, &context)));

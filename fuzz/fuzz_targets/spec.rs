@@ -7,7 +7,7 @@
 use libfuzzer_sys::fuzz_target;
 use std::collections::BTreeMap;
 use toolmark_config::{
-    Node, Source, Spanned, Style, json, parse, problems_json, read, render, yaml,
+    Node, SourceText, Spanned, RenderStyle, json, parse, problems_json, read, render, yaml,
 };
 
 #[derive(serde::Deserialize)]
@@ -33,7 +33,7 @@ enum Mode {
 
 fuzz_target!(|data: &[u8]| {
     let Ok(text) = std::str::from_utf8(data) else { return };
-    let source = Source::new("fuzz.yaml", text);
+    let source = SourceText::new("fuzz.yaml", text);
     let mut parsed = parse(&source);
     let refused = parsed.problems.iter().any(|problem| problem.is_error());
     assert!(parsed.node.is_some() || refused);
@@ -43,7 +43,7 @@ fuzz_target!(|data: &[u8]| {
         read::<Vec<Config>>(node, &mut parsed.problems);
         // JSON has no infinities, and floats are written in their shortest form.
         let written = node.to_json();
-        let again = parse(&Source::new("fuzz.json", written.to_string()));
+        let again = parse(&SourceText::new("fuzz.json", written.to_string()));
         assert_eq!(again.node.map(|node| node.to_json()), Some(written));
         // What is JSON means the same as YAML; escapes of half characters aside.
         let mut problems = Vec::new();
@@ -58,7 +58,7 @@ fuzz_target!(|data: &[u8]| {
     json::lines(&source, &mut parsed.problems, |_| {});
     parsed.problems.truncate(20);
     for colour in [false, true] {
-        let _ = render(&source, &parsed.problems, Style { colour, width: 80 });
+        let _ = render(&source, &parsed.problems, RenderStyle { colour, width: 80 });
     }
     let _ = problems_json(&source, &parsed.problems);
 });

@@ -6,9 +6,9 @@ use std::fs;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use toolmark_base::{ReadFileError, read_file};
-use toolmark_compare::{Comparison, FailOn, Grouping, ReadError, Run};
+use toolmark_compare::{ComparedRun, Comparison, FailOn, Grouping, ReportReadError};
 use toolmark_outcome::{Printable, Redactor, RunResult, printable};
-use toolmark_run::store::{RUNS, Store, VERSION};
+use toolmark_run::store::{RUNS, RunStore, VERSION};
 
 /// Hint of an empty report.
 const WRITE_REPORT: &str =
@@ -18,7 +18,7 @@ const WRITE_REPORT: &str =
 const MAX_BYTES: u64 = 2 << 30;
 
 /// Reads a run: a report, a directory of reports, a run directory, or a run by ID.
-pub fn read(named: &Path, redactor: Redactor) -> Result<Run, Failure> {
+pub fn read(named: &Path, redactor: Redactor) -> Result<ComparedRun, Failure> {
     if named == Path::new("-") {
         let text = io::read_to_string(io::stdin().lock().take(MAX_BYTES));
         let text = text.map_err(|error| ReadFileError::io(named, error))?;
@@ -28,7 +28,7 @@ pub fn read(named: &Path, redactor: Redactor) -> Result<Run, Failure> {
     if !path.is_dir() {
         return read_file(&path, redactor);
     }
-    let mut run = match Store::open(&path) {
+    let mut run = match RunStore::open(&path) {
         Some(store) => read_run(&store, redactor)?,
         None => read_directory(&path, redactor)?,
     };
@@ -60,7 +60,7 @@ pub fn targets(
 }
 
 /// Reads a graded run as the baseline of another one.
-pub fn read_baseline(named: &Path, redactor: Redactor) -> Result<Run, Failure> {
+pub fn read_baseline(named: &Path, redactor: Redactor) -> Result<ComparedRun, Failure> {
     let run = read(named, redactor)?;
     if run.is_graded() {
         return Ok(run);
@@ -70,8 +70,11 @@ pub fn read_baseline(named: &Path, redactor: Redactor) -> Result<Run, Failure> {
 }
 
 /// Returns the changes since the baseline, and whether there is a regression.
-pub fn with_baseline(before: &Run, result: &RunResult<Printable>) -> Result<Comparison, Failure> {
-    let after = Run::of("this run".into(), result);
+pub fn with_baseline(
+    before: &ComparedRun,
+    result: &RunResult<Printable>,
+) -> Result<Comparison, Failure> {
+    let after = ComparedRun::of("this run".into(), result);
     let comparison = Comparison::new(before, &after, Grouping::Case)
         .map_err(|error| Failure::usage("the runs cannot be compared").because(&error))?;
     Ok(comparison.with_gates(&[FailOn::Baseline]))
@@ -88,7 +91,7 @@ fn locate(named: &Path) -> Result<PathBuf, Failure> {
 
 /// Reads the trials of a run in the order in which they finished, so that a stopped run can be
 /// compared too.
-fn read_run(store: &Store, redactor: Redactor) -> Result<Run, Failure> {
+fn read_run(store: &RunStore, redactor: Redactor) -> Result<ComparedRun, Failure> {
     let root = store.root();
     let info = store.info().map_err(|error| ReadFileError::io(root, error))?;
     if info.version != VERSION {
@@ -110,7 +113,7 @@ fn read_run(store: &Store, redactor: Redactor) -> Result<Run, Failure> {
 }
 
 /// Reads all reports of a directory in the order of their names. Other files are ignored.
-fn read_directory(directory: &Path, redactor: Redactor) -> Result<Run, Failure> {
+fn read_directory(directory: &Path, redactor: Redactor) -> Result<ComparedRun, Failure> {
     let failed = |error| ReadFileError::io(directory, error);
     let mut files = Vec::new();
     for entry in fs::read_dir(directory).map_err(failed)? {
@@ -134,7 +137,7 @@ fn read_directory(directory: &Path, redactor: Redactor) -> Result<Run, Failure> 
     Ok(all)
 }
 
-fn read_file(path: &Path, redactor: Redactor) -> Result<Run, Failure> {
+fn read_file(path: &Path, redactor: Redactor) -> Result<ComparedRun, Failure> {
     let text = read_file::read_text(path, MAX_BYTES).map_err(|error| {
         let is_empty = error.is_empty();
         let failure = Failure::from(error);
@@ -143,11 +146,11 @@ fn read_file(path: &Path, redactor: Redactor) -> Result<Run, Failure> {
     parse(path, &text, redactor)
 }
 
-fn parse(path: &Path, text: &str, redactor: Redactor) -> Result<Run, Failure> {
-    Run::parse(name(path, redactor), text, redactor).map_err(|error| invalid(path, &error))
+fn parse(path: &Path, text: &str, redactor: Redactor) -> Result<ComparedRun, Failure> {
+    ComparedRun::parse(name(path, redactor), text, redactor).map_err(|error| invalid(path, &error))
 }
 
-fn invalid(path: &Path, error: &ReadError) -> Failure {
+fn invalid(path: &Path, error: &ReportReadError) -> Failure {
     not_valid(path).causes([error.to_string()]).hint(error.help)
 }
 

@@ -1,7 +1,7 @@
 //! The diagnostics of a file that are worth showing.
 
 use toolmark_report::Verbosity;
-use toolmark_trace::{Diagnostic, Severity};
+use toolmark_trace::{Diagnostic, DiagnosticSeverity};
 
 /// Maximum number of diagnostics per file without --verbose.
 const MAX_SHOWN: usize = 5;
@@ -19,14 +19,16 @@ impl FileDiagnostics {
     /// Selects the diagnostics to print.
     pub fn of(diagnostics: &[Diagnostic], skipped: u64, verbosity: Verbosity) -> Self {
         let (least, most) = match verbosity {
-            Verbosity::Quiet => (Severity::Error, MAX_SHOWN),
-            Verbosity::Normal => (Severity::Skipped, MAX_SHOWN),
-            Verbosity::Verbose => (Severity::Note, usize::MAX),
+            Verbosity::Quiet => (DiagnosticSeverity::Error, MAX_SHOWN),
+            Verbosity::Normal => (DiagnosticSeverity::Skipped, MAX_SHOWN),
+            Verbosity::Verbose => (DiagnosticSeverity::Note, usize::MAX),
         };
         let shown: Vec<Diagnostic> =
             diagnostics.iter().filter(|d| d.severity >= least).take(most).cloned().collect();
-        let counted = shown.iter().filter(|d| d.severity == Severity::Skipped).count() as u64;
-        let more = if least > Severity::Skipped { 0 } else { skipped.saturating_sub(counted) };
+        let counted =
+            shown.iter().filter(|d| d.severity == DiagnosticSeverity::Skipped).count() as u64;
+        let more =
+            if least > DiagnosticSeverity::Skipped { 0 } else { skipped.saturating_sub(counted) };
         Self { shown, more }
     }
 

@@ -4,12 +4,12 @@ use crate::FileDiagnostics;
 use std::fmt;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
-use toolmark_config::{Problem, Source};
+use toolmark_config::{Problem, SourceText};
 use toolmark_redact::{Printable, Redactor};
 use toolmark_report::Verbosity;
 
 /// Receives what happens during an action. Nothing in this crate prints.
-pub trait Events {
+pub trait ActionEvents {
     /// Level of detail that the user wants.
     fn verbosity(&self) -> Verbosity;
 
@@ -28,7 +28,7 @@ pub trait Events {
     /// # Errors
     ///
     /// If they could not be written.
-    fn problems(&mut self, source: &Source, problems: &[Problem]) -> io::Result<()>;
+    fn problems(&mut self, source: &SourceText, problems: &[Problem]) -> io::Result<()>;
 
     /// Takes the diagnostics of a trace.
     ///
@@ -80,7 +80,7 @@ impl Progress for NoProgress {
 
 /// A message beside the current progress.
 #[derive(Debug, Clone, Default)]
-pub struct Status(Arc<Mutex<Option<Watched>>>);
+pub struct ProgressStatus(Arc<Mutex<Option<Watched>>>);
 
 #[derive(Debug)]
 struct Watched {
@@ -89,7 +89,7 @@ struct Watched {
     counts: bool,
 }
 
-impl Status {
+impl ProgressStatus {
     /// Shows the message beside this progress from now on, without moving it.
     pub fn beside(&self, progress: &Arc<dyn Progress>) {
         self.attach(progress, false);

@@ -6,9 +6,9 @@ use std::fs::File;
 use std::io::{self, BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use toolmark_base::{ReadFileError, ReadFileErrorKind, read_file};
-use toolmark_run::Store;
+use toolmark_run::RunStore;
 use toolmark_trace::{
-    Joined, Options, ReadError, Trajectories, Trajectory, join_sub_agents, read, read_path,
+    Joined, ReadError, ReadOptions, Trajectories, Trajectory, join_sub_agents, read, read_path,
 };
 use walkdir::WalkDir;
 
@@ -17,10 +17,10 @@ const STDIN: &str = "<stdin>";
 
 /// One file to read. The type is small because there may be millions of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Input(Source);
+pub struct InputFile(InputSource);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Source {
+enum InputSource {
     /// A file named by the user.
     Named(Box<Path>),
     /// A file found in a directory.
@@ -29,11 +29,11 @@ enum Source {
     Broken(Box<Broken>),
 }
 
-impl Input {
+impl InputFile {
     /// Whether the user named it, and it is a file.
     #[must_use]
     pub fn is_named_file(&self) -> bool {
-        matches!(&self.0, Source::Named(path) if path.is_file())
+        matches!(&self.0, InputSource::Named(path) if path.is_file())
     }
 }
 
@@ -44,58 +44,64 @@ struct Broken {
     problem: String,
 }
 
-impl Input {
+impl InputFile {
     /// A file named by the user, `-` for stdin.
     pub fn named(path: &Path) -> Self {
-        Self(if path == Path::new("-") { Source::Stdin } else { Source::Named(path.into()) })
+        Self(if path == Path::new("-") {
+            InputSource::Stdin
+        } else {
+            InputSource::Named(path.into())
+        })
     }
 
     fn met(path: PathBuf) -> Self {
-        Self(Source::Met(path.into_boxed_path()))
+        Self(InputSource::Met(path.into_boxed_path()))
     }
 
     fn broken(name: &Path, problem: impl Into<String>) -> Self {
         let name = name.to_string_lossy().into_owned();
-        Self(Source::Broken(Box::new(Broken { name, problem: problem.into() })))
+        Self(InputSource::Broken(Box::new(Broken { name, problem: problem.into() })))
     }
 
     /// Whether the user named the file, rather than a directory that contains it.
     pub fn is_named(&self) -> bool {
-        !matches!(self.0, Source::Met(_))
+        !matches!(self.0, InputSource::Met(_))
     }
 
     /// Name in outputs.
     pub fn name(&self) -> String {
         match &self.0 {
-            Source::Named(path) | Source::Met(path) => path.to_string_lossy().into_owned(),
-            Source::Stdin => STDIN.to_owned(),
-            Source::Broken(broken) => broken.name.clone(),
+            InputSource::Named(path) | InputSource::Met(path) => {
+                path.to_string_lossy().into_owned()
+            }
+            InputSource::Stdin => STDIN.to_owned(),
+            InputSource::Broken(broken) => broken.name.clone(),
         }
     }
 
     /// Path of the file; `None` for stdin.
     pub fn path(&self) -> Option<&Path> {
         match &self.0 {
-            Source::Named(path) | Source::Met(path) => Some(path),
+            InputSource::Named(path) | InputSource::Met(path) => Some(path),
             _ => None,
         }
     }
 
     /// Reads the sub-agents of a run of this input from the files beside it. In a directory, those
     /// files are already inputs of their own.
-    pub fn join(&self, run: &mut Trajectory, runs: &Trajectories, options: &Options) -> Joined {
+    pub fn join(&self, run: &mut Trajectory, runs: &Trajectories, options: &ReadOptions) -> Joined {
         match &self.0 {
-            Source::Named(path) => join_sub_agents(run, path, runs.format(), options),
+            InputSource::Named(path) => join_sub_agents(run, path, runs.format(), options),
             _ => Joined::default(),
         }
     }
 
     /// Opens the input.
-    pub fn read(&self, options: &Options) -> Result<Trajectories, ReadError> {
+    pub fn read(&self, options: &ReadOptions) -> Result<Trajectories, ReadError> {
         match &self.0 {
-            Source::Stdin => read(io::stdin(), STDIN, options),
-            Source::Named(path) | Source::Met(path) => read_path(path, options),
-            Source::Broken(broken) => {
+            InputSource::Stdin => read(io::stdin(), STDIN, options),
+            InputSource::Named(path) | InputSource::Met(path) => read_path(path, options),
+            InputSource::Broken(broken) => {
                 let problem = io::Error::other(broken.problem.clone());
                 Err(ReadFileError::io(Path::new(&broken.name), problem).into())
             }
@@ -118,7 +124,7 @@ pub fn open_lines(path: &Path) -> Result<BufReader<File>, ReadFileError> {
 
 /// Returns the files behind the arguments, in the order of the arguments; the files of a directory
 /// or pattern are sorted by name.
-pub fn expand(arguments: &[PathBuf]) -> Vec<Input> {
+pub fn expand(arguments: &[PathBuf]) -> Vec<InputFile> {
     let mut inputs = Vec::new();
     for argument in arguments {
         if argument == Path::new("-") || argument.exists() {
@@ -130,27 +136,27 @@ pub fn expand(arguments: &[PathBuf]) -> Vec<Input> {
     inputs
 }
 
-fn expand_path(path: &Path, inputs: &mut Vec<Input>) {
-    if let Some(store) = Store::open(path) {
+fn expand_path(path: &Path, inputs: &mut Vec<InputFile>) {
+    if let Some(store) = RunStore::open(path) {
         // Of a run, the traces of its trials: what else it keeps is about them.
         let traces = store.records().into_iter().filter_map(|record| record.trace_path());
-        inputs.extend(traces.map(|trace| Input::named(&trace)));
+        inputs.extend(traces.map(|trace| InputFile::named(&trace)));
     } else if path.is_dir() {
         walk(path, inputs);
     } else {
-        inputs.push(Input::named(path));
+        inputs.push(InputFile::named(path));
     }
 }
 
 /// Returns the files behind the lines of a list. They are treated like files of a directory: files
 /// that are not traces are skipped, and files of sub-agents are inputs of their own.
-pub fn expand_listed(names: &[PathBuf]) -> Vec<Input> {
+pub fn expand_listed(names: &[PathBuf]) -> Vec<InputFile> {
     let mut inputs = Vec::new();
     for name in names {
         match name.metadata() {
             Ok(found) if found.is_dir() => expand_path(name, &mut inputs),
-            Ok(_) => inputs.push(Input::met(name.clone())),
-            Err(_) => inputs.push(Input::named(name)),
+            Ok(_) => inputs.push(InputFile::met(name.clone())),
+            Err(_) => inputs.push(InputFile::named(name)),
         }
     }
     repeats::leave_out(&mut inputs);
@@ -159,11 +165,11 @@ pub fn expand_listed(names: &[PathBuf]) -> Vec<Input> {
 
 /// Expands a pattern that the shell passed on, because it does not support it (`**`) or expands no
 /// patterns.
-fn expand_pattern(argument: &Path, inputs: &mut Vec<Input>) {
+fn expand_pattern(argument: &Path, inputs: &mut Vec<InputFile>) {
     let pattern = argument.to_string_lossy();
     if !pattern.contains(['*', '?', '[']) {
         // Opening it fails with the reason.
-        inputs.push(Input::named(argument));
+        inputs.push(InputFile::named(argument));
         return;
     }
     let before = inputs.len();
@@ -173,14 +179,14 @@ fn expand_pattern(argument: &Path, inputs: &mut Vec<Input>) {
                 expand_path(&path, inputs);
             }
             if inputs.len() == before {
-                inputs.push(Input::broken(argument, "no file matches this pattern"));
+                inputs.push(InputFile::broken(argument, "no file matches this pattern"));
             }
         }
-        Err(error) => inputs.push(Input::broken(argument, format!("bad pattern: {error}"))),
+        Err(error) => inputs.push(InputFile::broken(argument, format!("bad pattern: {error}"))),
     }
 }
 
-fn walk(dir: &Path, inputs: &mut Vec<Input>) {
+fn walk(dir: &Path, inputs: &mut Vec<InputFile>) {
     let mut met = Vec::new();
     let entries = WalkDir::new(dir)
         .follow_links(true)
@@ -190,7 +196,7 @@ fn walk(dir: &Path, inputs: &mut Vec<Input>) {
         .filter_entry(|e| e.file_name() != ".git");
     for entry in entries {
         match entry {
-            Ok(entry) if entry.file_type().is_file() => met.push(Input::met(entry.into_path())),
+            Ok(entry) if entry.file_type().is_file() => met.push(InputFile::met(entry.into_path())),
             Ok(_) => {}
             // A link to a directory above leads nowhere new.
             Err(error) if error.loop_ancestor().is_some() => {}
@@ -198,7 +204,7 @@ fn walk(dir: &Path, inputs: &mut Vec<Input>) {
                 let path = error.path().unwrap_or(dir).to_owned();
                 let problem =
                     error.io_error().map_or_else(|| error.to_string(), ToString::to_string);
-                met.push(Input::broken(&path, problem));
+                met.push(InputFile::broken(&path, problem));
             }
         }
     }
@@ -240,6 +246,6 @@ mod tests {
         assert_eq!(listed, expected.map(|(path, is_named)| (name(path), is_named)));
         let broken = expand(&[at("none.jsonl"), at("none*")]);
         assert_eq!(broken.len(), 2);
-        assert!(broken.iter().all(|i| i.is_named() && i.read(&Options::default()).is_err()));
+        assert!(broken.iter().all(|i| i.is_named() && i.read(&ReadOptions::default()).is_err()));
     }
 }

@@ -1,7 +1,7 @@
 //! The actions of the `toolmark` commands as functions: finding and reading traces, checking,
 //! grading, running, comparing.
 //!
-//! An action takes its options and an [`Events`], which receives remarks, problems of files and
+//! An action takes its options and an [`ActionEvents`], which receives remarks, problems of files and
 //! progress, and returns a result of the libraries below or a [`Failure`]. The crate reads files
 //! and prints nothing: the binary, the server and tests decide how an event is shown.
 
@@ -32,7 +32,7 @@ pub mod watch;
 pub mod when;
 
 pub use diagnostics::FileDiagnostics;
-pub use events::{Events, NoProgress, Progress, Status, Tone};
+pub use events::{ActionEvents, NoProgress, Progress, ProgressStatus, Tone};
 pub use failure::{Failure, FailureKind, Stop};
 
 use toolmark_report::Verbosity;

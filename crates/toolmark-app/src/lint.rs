@@ -1,14 +1,14 @@
 //! Remarks about specs that follow from traces.
 
 use toolmark_base::SortedSet;
-use toolmark_config::{Problem, Source, did_you_mean};
+use toolmark_config::{Problem, SourceText, did_you_mean};
 use toolmark_grade::vacuity::{self, FindingKind};
-use toolmark_grade::{Case, Grading, Plan, Selection};
+use toolmark_grade::{Case, Grading, Plan, RunSelection};
 use toolmark_hosts::toolset::{CLASS_PREFIX, ToolClass};
 use toolmark_match::looks_alike;
 use toolmark_outcome::{Environment, SpecPlace, Verdict};
 use toolmark_redact::Redactor;
-use toolmark_report::lint::{Level, LintNote, LintProblem};
+use toolmark_report::lint::{LintLevel, LintNote, LintProblem};
 use toolmark_trace::Trajectory;
 
 /// A remark about a place of a spec.
@@ -17,7 +17,7 @@ pub struct LintRemark {
     /// The place.
     pub place: SpecPlace,
     /// Severity.
-    pub level: Level,
+    pub level: LintLevel,
     /// Code of the remark.
     pub code: &'static str,
     /// Message.
@@ -30,7 +30,7 @@ pub struct LintRemark {
 #[must_use]
 pub fn always_passing(plan: &Plan, runs: &[Trajectory]) -> Vec<LintRemark> {
     let mut remarks = Vec::new();
-    let grading = Grading::new(plan, None, Environment::default(), Selection::default());
+    let grading = Grading::new(plan, None, Environment::default(), RunSelection::default());
     let mut seen = SortedSet::new();
     let tools = called_tools(runs);
     for run in runs {
@@ -52,8 +52,8 @@ pub fn always_passing(plan: &Plan, runs: &[Trajectory]) -> Vec<LintRemark> {
             let words =
                 format!("case {}: {}{item}: {}", result.case.raw(), finding.grader, finding.words);
             let (level, code) = match finding.kind {
-                FindingKind::NotProbed => (Level::Note, "not-probed"),
-                FindingKind::CannotFail => (Level::Warning, "vacuous-grader"),
+                FindingKind::NotProbed => (LintLevel::Note, "not-probed"),
+                FindingKind::CannotFail => (LintLevel::Warning, "vacuous-grader"),
             };
             remarks.push(LintRemark { place: place.clone(), level, code, words, help: None });
         }
@@ -100,7 +100,7 @@ pub fn unseen_tools(plan: &Plan, runs: &[Trajectory]) -> Vec<LintRemark> {
                     false => format!("no trace calls the tool {}", mention.word),
                 };
                 let help = near.map(|near| format!("did you mean {near}?"));
-                let level = Level::Warning;
+                let level = LintLevel::Warning;
                 let (place, code) = (planned.place.clone(), "unseen-tool");
                 remarks.push(LintRemark { place, level, code, words, help });
             }
@@ -124,7 +124,7 @@ fn meant(word: &str, tools: &SortedSet<String>) -> Option<String> {
 
 /// Converts a problem for the JSON output.
 #[must_use]
-pub fn lint_problem(source: &Source, problem: &Problem, redactor: Redactor) -> LintProblem {
+pub fn lint_problem(source: &SourceText, problem: &Problem, redactor: Redactor) -> LintProblem {
     let number = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
     let place = |byte: u32| {
         let place = source.place(byte);
@@ -143,7 +143,7 @@ pub fn lint_problem(source: &Source, problem: &Problem, redactor: Redactor) -> L
         end_line: end.map(|(line, _)| line),
         end_column: end.map(|(_, column)| column),
         code: problem.code,
-        severity: if problem.is_error() { Level::Error } else { Level::Warning },
+        severity: if problem.is_error() { LintLevel::Error } else { LintLevel::Warning },
         message: redactor.apply(&problem.message),
         help: problem.help.as_ref().map(|help| redactor.apply(help)),
         notes: notes.collect(),

@@ -1,17 +1,17 @@
 //! Specs from runs that passed.
 
 use crate::grade::spec;
-use crate::inputs::{Input, expand};
+use crate::inputs::{InputFile, expand};
 use crate::pool::Emit;
-use crate::reading::{Next, Reader, Runs};
-use crate::{Events, Failure, Stop, human};
+use crate::reading::{Continuation, FileReader, Runs};
+use crate::{ActionEvents, Failure, Stop, human};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use toolmark_grade::{Grading, LoadOptions, Plan, Selection};
+use toolmark_grade::{Grading, LoadOptions, Plan, RunSelection};
 use toolmark_outcome::{Environment, Verdict};
 use toolmark_redact::Printable;
-use toolmark_run::Store;
-use toolmark_spec::mine::{Checked, Mined, Observed, Options, mine as mine_runs};
+use toolmark_run::RunStore;
+use toolmark_spec::mine::{MineSettings, Mined, MinedSpecResult, Observed, mine as mine_runs};
 use toolmark_spec::mine_policy::{JudgedRun, mine_policy};
 use toolmark_trace::{DeclaredOutcome, Trajectory};
 
@@ -29,7 +29,7 @@ pub struct MineOptions {
     /// Whether conditions on calls of named tools are mined instead.
     pub policy: bool,
     /// Grouping and validation.
-    pub mining: Options,
+    pub mining: MineSettings,
 }
 
 /// A mined spec.
@@ -45,7 +45,7 @@ pub struct MinedSpec {
 
 /// The runs, and counts of those that could not be used.
 #[derive(Default)]
-struct Read {
+struct ReadRuns {
     observed: Vec<Observed>,
     /// Runs whose verdict is not known.
     undecided: u64,
@@ -62,14 +62,14 @@ type Trials = BTreeMap<String, (String, String)>;
 /// If the deciding spec is invalid, no run passed, or nothing is supported by enough runs.
 pub fn mine(
     options: &MineOptions,
-    reader: &Reader,
-    events: &mut dyn Events,
+    reader: &FileReader,
+    events: &mut dyn ActionEvents,
 ) -> Result<MinedSpec, Stop> {
     if options.policy {
         return mine_conditions(options, reader, events);
     }
     let plan = options.pass_if.as_deref().map(|path| open(path, events)).transpose()?;
-    let mut read = Read::default();
+    let mut read = ReadRuns::default();
     read_passing(options, reader, plan.as_ref(), &mut read, events)?;
     take(reader, &expand(&options.failed), &mut read, events, |run, read| {
         read.observed.push(Observed { run, case: None, passed: false });
@@ -91,11 +91,11 @@ pub fn mine(
 /// Mines conditions on calls of named tools: the `tools:` section of `toolmark.yaml`.
 fn mine_conditions(
     options: &MineOptions,
-    reader: &Reader,
-    events: &mut dyn Events,
+    reader: &FileReader,
+    events: &mut dyn ActionEvents,
 ) -> Result<MinedSpec, Stop> {
     let plan = options.pass_if.as_deref().map(|path| open(path, events)).transpose()?;
-    let mut read = Read::default();
+    let mut read = ReadRuns::default();
     read_passing(options, reader, plan.as_ref(), &mut read, events)?;
     take(reader, &expand(&options.failed), &mut read, events, |run, read| {
         read.observed.push(Observed { run, case: None, passed: false });
@@ -131,14 +131,14 @@ fn mine_conditions(
 
 fn read_passing(
     options: &MineOptions,
-    reader: &Reader,
+    reader: &FileReader,
     plan: Option<&Plan>,
-    read: &mut Read,
-    events: &mut dyn Events,
+    read: &mut ReadRuns,
+    events: &mut dyn ActionEvents,
 ) -> Result<(), Stop> {
     let (inputs, trials) = inputs(&options.traces);
     let environment = Environment { may_run: options.may_run, ..Environment::default() };
-    let grading = plan.map(|plan| Grading::new(plan, None, environment, Selection::default()));
+    let grading = plan.map(|plan| Grading::new(plan, None, environment, RunSelection::default()));
     take(reader, &inputs, read, events, |run, read| {
         let trial = trials.get(&*run.file);
         let mut case = trial.map(|(case, _)| case.clone());
@@ -168,10 +168,10 @@ fn read_passing(
 }
 
 /// Returns the files to read; for a run of `toolmark run`, also the recorded cases and verdicts.
-fn inputs(named: &[PathBuf]) -> (Vec<Input>, Trials) {
+fn inputs(named: &[PathBuf]) -> (Vec<InputFile>, Trials) {
     let (mut files, mut trials) = (Vec::new(), Trials::new());
     for path in named {
-        let Some(store) = Store::open(path) else {
+        let Some(store) = RunStore::open(path) else {
             files.push(path.clone());
             continue;
         };
@@ -187,11 +187,11 @@ fn inputs(named: &[PathBuf]) -> (Vec<Input>, Trials) {
 
 /// Reads runs with their sub-agents, in file order.
 fn take(
-    reader: &Reader,
-    inputs: &[Input],
-    read: &mut Read,
-    events: &mut dyn Events,
-    mut one: impl FnMut(Trajectory, &mut Read),
+    reader: &FileReader,
+    inputs: &[InputFile],
+    read: &mut ReadRuns,
+    events: &mut dyn ActionEvents,
+    mut one: impl FnMut(Trajectory, &mut ReadRuns),
 ) -> Result<(), Stop> {
     let work = |runs: &mut Runs<'_>, emit: &mut Emit<'_, Trajectory>| {
         let _ = runs.try_for_each(emit);
@@ -200,7 +200,7 @@ fn take(
         if let Ok(run) = run {
             one(run, read);
         }
-        Ok(Next::More)
+        Ok(Continuation::More)
     })?;
     read.unread |= walked.unread;
     walked.report_note(events)?;
@@ -208,13 +208,13 @@ fn take(
 }
 
 /// Reads the plan of the spec that decides which runs passed.
-fn open(path: &Path, events: &mut dyn Events) -> Result<Plan, Stop> {
+fn open(path: &Path, events: &mut dyn ActionEvents) -> Result<Plan, Stop> {
     let spec = spec::open(path, &LoadOptions::default(), events)?;
     let failure = spec.failure(path, "nothing was mined");
     Ok(spec.loaded.plan.ok_or(failure)?)
 }
 
-fn nothing(read: &Read, mined: &Mined) -> Failure {
+fn nothing(read: &ReadRuns, mined: &Mined) -> Failure {
     let passed = read.observed.iter().filter(|one| one.passed).count() as u64;
     if passed == 0 {
         let message = "no run passed, so there is nothing to mine from";
@@ -246,7 +246,7 @@ fn nothing(read: &Read, mined: &Mined) -> Failure {
 }
 
 /// Summarizes the mined spec in a few lines.
-fn summary(read: &Read, mined: &Mined, checked: &Checked) -> Vec<Printable> {
+fn summary(read: &ReadRuns, mined: &Mined, checked: &MinedSpecResult) -> Vec<Printable> {
     let things = |count: usize, one: &'static str| human::things(count as u64, one);
     let sum = |of: fn(&toolmark_spec::mine::MinedCase) -> usize| {
         mined.cases.iter().map(of).sum::<usize>()

@@ -1,14 +1,14 @@
 //! The price file: its location, and the tokens without a price.
 
-use crate::reading::{Next, Reader, Runs};
+use crate::reading::{Continuation, FileReader, Runs};
 use crate::select::Selected;
-use crate::{Events, Failure, Stop, Tone, Verbosity, human};
+use crate::{ActionEvents, Failure, Stop, Tone, Verbosity, human};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::env;
 use std::io;
 use std::path::{Path, PathBuf};
-use toolmark_config::Source;
+use toolmark_config::SourceText;
 use toolmark_feed::usage::{
     FilePrices, GroupBy, ModelPrice, Prices, SessionUsage, Spend, UsageTable,
 };
@@ -25,7 +25,7 @@ const MAX_REASONS: usize = 5;
 /// # Errors
 ///
 /// If the file cannot be read or is invalid.
-pub fn open(named: Option<&Path>, events: &mut dyn Events) -> Result<Prices, Stop> {
+pub fn open(named: Option<&Path>, events: &mut dyn ActionEvents) -> Result<Prices, Stop> {
     let file = match (named, default_file()) {
         (Some(path), _) => Some(read(path, events)?),
         (None, Some(path)) if path.is_file() => Some(read(&path, events)?),
@@ -41,8 +41,8 @@ pub fn default_file() -> Option<PathBuf> {
     settings.or_else(|| Some(env::home_dir()?.join(".config"))).map(|folder| folder.join(FILE))
 }
 
-fn read(path: &Path, events: &mut dyn Events) -> Result<FilePrices, Stop> {
-    let source = Source::open_named(path)?;
+fn read(path: &Path, events: &mut dyn ActionEvents) -> Result<FilePrices, Stop> {
+    let source = SourceText::open_named(path)?;
     let (prices, problems) = FilePrices::read(&source);
     events.problems(&source, &problems)?;
     let errors = problems.iter().filter(|problem| problem.is_error()).count() as u64;
@@ -81,9 +81,9 @@ pub struct SessionModels {
 /// If an event could not be taken.
 pub fn models_of_sessions(
     selected: &Selected,
-    reader: Reader,
+    reader: FileReader,
     prices: &Prices,
-    events: &mut dyn Events,
+    events: &mut dyn ActionEvents,
 ) -> Result<SessionModels, Stop> {
     let reader = reader.within(selected.project.clone());
     let work = |runs: &mut Runs<'_>| {
@@ -93,7 +93,7 @@ pub fn models_of_sessions(
     let mut table = UsageTable::new(GroupBy::Model);
     let walked = reader.each(&selected.inputs, events, work, |sessions| {
         sessions.into_iter().flatten().for_each(|one| table.add(one, prices));
-        Ok(Next::More)
+        Ok(Continuation::More)
     })?;
     let (groups, _) = table.finish();
     let mut models = SessionModels { is_unread: walked.unread, ..SessionModels::default() };
@@ -131,7 +131,11 @@ pub fn describe(prices: &Prices) -> String {
 }
 
 /// Reports where prices are from, which tokens have no cost, and why.
-pub fn note_unpriced(spend: &Spend, prices: &Prices, events: &mut dyn Events) -> io::Result<()> {
+pub fn note_unpriced(
+    spend: &Spend,
+    prices: &Prices,
+    events: &mut dyn ActionEvents,
+) -> io::Result<()> {
     let unpriced = spend.unpriced();
     if events.verbosity() <= Verbosity::Quiet {
         return Ok(());

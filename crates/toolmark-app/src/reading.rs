@@ -7,19 +7,19 @@ use crate::Failure;
 use crate::FileDiagnostics;
 use crate::Verbosity;
 use crate::human;
-use crate::inputs::Input;
+use crate::inputs::InputFile;
 use crate::pool::{Emit, Pool};
-use crate::{Events, Tone};
-use crate::{NoProgress, Progress, Status};
+use crate::{ActionEvents, Tone};
+use crate::{NoProgress, Progress, ProgressStatus};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use toolmark_trace::{Diagnostic, Joined, Options, ReadError, Trajectories, Trajectory};
+use toolmark_trace::{Diagnostic, Joined, ReadError, ReadOptions, Trajectories, Trajectory};
 
 /// Settings for reading files.
-pub struct Reader {
-    options: Options,
+pub struct FileReader {
+    options: ReadOptions,
     verbosity: Verbosity,
     pool: Pool,
     /// Directory whose runs are read; runs elsewhere are skipped.
@@ -28,12 +28,12 @@ pub struct Reader {
     elsewhere: AtomicU64,
     has_progress: bool,
     /// Message beside the progress bar.
-    status: Option<Status>,
+    status: Option<ProgressStatus>,
 }
 
 /// Whether a command wants more results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Next {
+pub enum Continuation {
     /// The command takes more results.
     More,
     /// The command has all the results that it needs.
@@ -93,10 +93,10 @@ pub struct ReadSummary {
 /// Maximum number of names of files that are not traces in a note, unless verbose.
 const MAX_FOREIGN: usize = 3;
 
-impl Reader {
+impl FileReader {
     /// Returns a reader with these options and threads.
     #[must_use]
-    pub fn new(options: Options, pool: Pool, verbosity: Verbosity) -> Self {
+    pub fn new(options: ReadOptions, pool: Pool, verbosity: Verbosity) -> Self {
         let elsewhere = AtomicU64::new(0);
         Self {
             options,
@@ -122,7 +122,7 @@ impl Reader {
     }
 
     /// Shows this message beside the progress bar.
-    pub fn with_status(mut self, status: Option<Status>) -> Self {
+    pub fn with_status(mut self, status: Option<ProgressStatus>) -> Self {
         self.status = status;
         self
     }
@@ -133,7 +133,7 @@ impl Reader {
     }
 
     /// Opens one file.
-    pub fn open<'r>(&'r self, input: &'r Input) -> Result<Runs<'r>, End> {
+    pub fn open<'r>(&'r self, input: &'r InputFile) -> Result<Runs<'r>, End> {
         let file = input.name();
         match input.read(&self.options) {
             Ok(trajectories) => {
@@ -155,10 +155,10 @@ impl Reader {
     /// Reads files and takes the result of `work` for each file, in the order of the files.
     pub fn each<T: Send>(
         &self,
-        inputs: &[Input],
-        events: &mut dyn Events,
+        inputs: &[InputFile],
+        events: &mut dyn ActionEvents,
         work: impl Fn(&mut Runs<'_>) -> Option<T> + Sync,
-        take: impl FnMut(Result<T, Unreadable>) -> io::Result<Next>,
+        take: impl FnMut(Result<T, Unreadable>) -> io::Result<Continuation>,
     ) -> io::Result<ReadSummary> {
         let work = |runs: &mut Runs<'_>, emit: &mut Emit<'_, T>| {
             if let Some(made) = work(runs) {
@@ -172,10 +172,10 @@ impl Reader {
     /// files. Read errors are printed at the end.
     pub fn stream<T: Send>(
         &self,
-        inputs: &[Input],
-        events: &mut dyn Events,
+        inputs: &[InputFile],
+        events: &mut dyn ActionEvents,
         work: impl Fn(&mut Runs<'_>, &mut Emit<'_, T>) + Sync,
-        mut take: impl FnMut(Result<T, Unreadable>) -> io::Result<Next>,
+        mut take: impl FnMut(Result<T, Unreadable>) -> io::Result<Continuation>,
     ) -> io::Result<ReadSummary> {
         enum Sent<T> {
             Made(T),
@@ -188,7 +188,7 @@ impl Reader {
         if let Some(status) = &self.status {
             status.beside(&progress);
         }
-        let one = |input: &Input, emit: &mut Emit<'_, Sent<T>>| {
+        let one = |input: &InputFile, emit: &mut Emit<'_, Sent<T>>| {
             let end = match self.open(input) {
                 Ok(mut runs) => {
                     work(&mut runs, &mut |made| emit(Sent::Made(made)));
@@ -199,11 +199,11 @@ impl Reader {
             let _ = emit(Sent::End(end));
         };
         let (mut walked, mut findings) = (ReadSummary::default(), Vec::new());
-        let mut next = Next::More;
+        let mut next = Continuation::More;
         let done = self.pool.stream(inputs, one, |sent| {
             match sent {
                 // The rest of a file is not taken, but its end is.
-                Sent::Made(_) if next == Next::Enough => {}
+                Sent::Made(_) if next == Continuation::Enough => {}
                 Sent::Made(made) => next = take(Ok(made)).map_err(Some)?,
                 Sent::End(end) => {
                     progress.advance(1);
@@ -222,7 +222,7 @@ impl Reader {
                         }
                         EndKind::Unreadable(one) => next = take(Err(one)).map_err(Some)?,
                     }
-                    if next == Next::Enough {
+                    if next == Continuation::Enough {
                         return Err(None);
                     }
                 }
@@ -255,8 +255,8 @@ impl Reader {
 
 /// The runs of an open file, each with its sub-agents.
 pub struct Runs<'r> {
-    reader: &'r Reader,
-    input: &'r Input,
+    reader: &'r FileReader,
+    input: &'r InputFile,
     trajectories: Trajectories,
     joined: Joined,
 }
@@ -326,7 +326,7 @@ impl ReadSummary {
     }
 
     /// Prints the note, unless quiet.
-    pub fn report_note(&self, events: &mut dyn Events) -> io::Result<()> {
+    pub fn report_note(&self, events: &mut dyn ActionEvents) -> io::Result<()> {
         match self.note(events.verbosity()).filter(|_| events.verbosity() > Verbosity::Quiet) {
             Some(words) => {
                 let words = events.redactor().apply(format!("note: {words}"));

@@ -1,8 +1,8 @@
 //! Selection of traces: named files and lists of them, shards, or the sessions of this machine.
 
-use crate::inputs::{Input, expand, expand_listed};
-use crate::reading::{Next, ReadSummary, Reader, Runs};
-use crate::{Events, Failure, Stop, Verbosity, human, sessions};
+use crate::inputs::{InputFile, expand, expand_listed};
+use crate::reading::{Continuation, FileReader, ReadSummary, Runs};
+use crate::{ActionEvents, Failure, Stop, Verbosity, human, sessions};
 use std::io::{self, Read as _};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -66,7 +66,7 @@ impl NamedTraces {
     /// # Errors
     ///
     /// If the list cannot be read or is empty.
-    pub fn inputs(&self) -> Result<Option<Vec<Input>>, Failure> {
+    pub fn inputs(&self) -> Result<Option<Vec<InputFile>>, Failure> {
         let listed = self.listed()?;
         if self.traces.is_empty() && listed.is_none() {
             return Ok(None);
@@ -110,7 +110,7 @@ impl NamedTraces {
 
     /// Keeps the selected shard: every Nth file, so that the shards of a directory that grew over
     /// time are about equally large.
-    pub fn keep_part(&self, inputs: &mut Vec<Input>) {
+    pub fn keep_part(&self, inputs: &mut Vec<InputFile>) {
         let Some(Shard { index, of }) = self.shard else { return };
         let mut at = 0;
         inputs.retain(|_| {
@@ -136,7 +136,7 @@ pub struct SessionFilter {
 /// The selected inputs.
 pub struct Selected {
     /// The files to read.
-    pub inputs: Vec<Input>,
+    pub inputs: Vec<InputFile>,
     /// Maximum number of files with a session.
     pub limit: Option<u64>,
     /// Directory of the sessions, in the form in which sessions record it.
@@ -156,8 +156,8 @@ impl Selected {
     /// If no file has a result, unless only a shard of the files is read.
     pub fn each<T: Send>(
         &self,
-        (reader, named): (&Reader, &NamedTraces),
-        events: &mut dyn Events,
+        (reader, named): (&FileReader, &NamedTraces),
+        events: &mut dyn ActionEvents,
         work: impl Fn(&mut Runs<'_>) -> Option<T> + Sync,
         mut take: impl FnMut(T),
     ) -> Result<(u64, ReadSummary), Stop> {
@@ -167,7 +167,7 @@ impl Selected {
                 files += 1;
                 take(made);
             }
-            Ok(if self.limit == Some(files) { Next::Enough } else { Next::More })
+            Ok(if self.limit == Some(files) { Continuation::Enough } else { Continuation::More })
         })?;
         if files == 0 && named.shard.is_none() {
             return Err(self.nothing_left(reader, &summary, &named.names()).into());
@@ -179,7 +179,7 @@ impl Selected {
     /// be read.
     pub fn nothing_left(
         &self,
-        reader: &Reader,
+        reader: &FileReader,
         walked: &ReadSummary,
         named: &[PathBuf],
     ) -> Failure {
@@ -256,7 +256,7 @@ impl SessionFilter {
             ));
             all.truncate(limit);
         }
-        let mut inputs = all.iter().map(|session| Input::named(&session.path)).collect();
+        let mut inputs = all.iter().map(|session| InputFile::named(&session.path)).collect();
         input.keep_part(&mut inputs);
         let limit = limit.map(|limit| limit as u64);
         Ok(Selected { inputs, limit, project, notes, out_of_period })
@@ -314,18 +314,18 @@ mod tests {
 
     #[test]
     fn parts_have_every_file_once() {
-        let all: Vec<Input> =
-            (0..7).map(|n| Input::named(Path::new(&format!("{n}.jsonl")))).collect();
+        let all: Vec<InputFile> =
+            (0..7).map(|n| InputFile::named(Path::new(&format!("{n}.jsonl")))).collect();
         let mut seen: Vec<String> = Vec::new();
         for part in ["1/3", "2/3", "3/3"] {
             let args = NamedTraces { shard: part.parse().ok(), ..NamedTraces::default() };
             let mut inputs = all.clone();
             args.keep_part(&mut inputs);
             assert!((2..=3).contains(&inputs.len()), "{part}");
-            seen.extend(inputs.iter().map(Input::name));
+            seen.extend(inputs.iter().map(InputFile::name));
         }
         seen.sort();
-        assert_eq!(seen, all.iter().map(Input::name).collect::<Vec<_>>());
+        assert_eq!(seen, all.iter().map(InputFile::name).collect::<Vec<_>>());
         for wrong in ["0/2", "3/2", "x", "1", "1/0"] {
             assert!(wrong.parse::<Shard>().is_err(), "{wrong}");
         }

@@ -10,7 +10,7 @@ use toolmark_hosts::HOSTS;
 use walkdir::WalkDir;
 
 /// The session storage of an agent for which the guard has no host.
-struct Kept {
+struct AgentStorage {
     agent: &'static str,
     /// A folder or file below the home directory; below the current directory if the agent stores
     /// sessions with the project.
@@ -20,21 +20,25 @@ struct Kept {
     id: fn(&Path) -> Option<String>,
 }
 
-const fn at_home(agent: &'static str, path: &'static str, id: fn(&Path) -> Option<String>) -> Kept {
-    Kept { agent, path, in_project: false, id }
+const fn at_home(
+    agent: &'static str,
+    path: &'static str,
+    id: fn(&Path) -> Option<String>,
+) -> AgentStorage {
+    AgentStorage { agent, path, in_project: false, id }
 }
 
 const fn in_project(
     agent: &'static str,
     path: &'static str,
     id: fn(&Path) -> Option<String>,
-) -> Kept {
-    Kept { agent, path, in_project: true, id }
+) -> AgentStorage {
+    AgentStorage { agent, path, in_project: true, id }
 }
 
 /// Storage of other agents. Missing folders cost nothing, so the list has those of all systems.
 #[rustfmt::skip]
-const OTHERS: &[Kept] = &[
+const OTHERS: &[AgentStorage] = &[
     at_home("pi", ".pi/agent/sessions", json_lines),
     at_home("openclaw", ".openclaw/agents", json_lines),
     at_home("goose", ".local/share/goose/sessions", json_lines),
@@ -85,7 +89,7 @@ fn task(path: &Path) -> Option<String> {
 
 /// A session file.
 #[derive(Debug, Clone)]
-pub struct Session {
+pub struct SessionFile {
     /// The agent whose folder it is in.
     pub agent: &'static str,
     /// ID, from the file name.
@@ -113,7 +117,7 @@ pub fn looked_in() -> String {
 
 /// A location of sessions of an agent.
 #[derive(Debug, Clone)]
-pub struct Place {
+pub struct SessionLocation {
     /// Name of the agent.
     pub agent: &'static str,
     /// Path of the folder or file.
@@ -123,30 +127,30 @@ pub struct Place {
 }
 
 /// All possible locations of sessions, whether or not they exist.
-pub fn places() -> Vec<Place> {
+pub fn places() -> Vec<SessionLocation> {
     let home = env::home_dir();
     let of_hosts = HOSTS.iter().filter_map(|host| {
         let paths = host.paths?;
         let kept = paths.sessions.as_ref()?;
         let directory = paths.directory(home.as_deref(), |name| env::var_os(name))?;
-        Some(Place { agent: host.id, path: directory.join(kept.folder), id: kept.id })
+        Some(SessionLocation { agent: host.id, path: directory.join(kept.folder), id: kept.id })
     });
     let of_others = OTHERS.iter().filter_map(|kept| {
         let base = if kept.in_project { env::current_dir().ok() } else { home.clone() };
-        Some(Place { agent: kept.agent, path: base?.join(kept.path), id: kept.id })
+        Some(SessionLocation { agent: kept.agent, path: base?.join(kept.path), id: kept.id })
     });
     of_hosts.chain(of_others).collect()
 }
 
 /// Returns all sessions, the newest first.
-pub fn find() -> Vec<Session> {
-    let mut sessions: Vec<Session> =
+pub fn find() -> Vec<SessionFile> {
+    let mut sessions: Vec<SessionFile> =
         places().iter().flat_map(|place| in_folder(place.agent, place.id, &place.path)).collect();
     sessions.sort_by(|a, b| b.modified.cmp(&a.modified).then_with(|| a.path.cmp(&b.path)));
     sessions
 }
 
-fn in_folder(agent: &'static str, id: fn(&Path) -> Option<String>, dir: &Path) -> Vec<Session> {
+fn in_folder(agent: &'static str, id: fn(&Path) -> Option<String>, dir: &Path) -> Vec<SessionFile> {
     WalkDir::new(dir)
         .into_iter()
         .filter_map(Result::ok)
@@ -154,13 +158,13 @@ fn in_folder(agent: &'static str, id: fn(&Path) -> Option<String>, dir: &Path) -
         .filter_map(|entry| {
             let id = id(entry.path())?;
             let modified = entry.metadata().ok()?.modified().ok()?;
-            Some(Session { agent, id, path: entry.into_path(), modified })
+            Some(SessionFile { agent, id, path: entry.into_path(), modified })
         })
         .collect()
 }
 
 /// Returns the sessions whose ID starts with `prefix`.
-pub fn with_prefix<'s>(sessions: &'s [Session], prefix: &str) -> Vec<&'s Session> {
+pub fn with_prefix<'s>(sessions: &'s [SessionFile], prefix: &str) -> Vec<&'s SessionFile> {
     if prefix.is_empty() {
         return Vec::new();
     }

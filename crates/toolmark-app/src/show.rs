@@ -1,8 +1,8 @@
 //! Runs of one file, and sessions of this machine, to choose from.
 
-use crate::inputs::Input;
+use crate::inputs::InputFile;
 use crate::reading::Runs;
-use crate::sessions::{self, Session};
+use crate::sessions::{self, SessionFile};
 use crate::{Failure, human};
 use jiff::SignedDuration;
 use serde::Serialize;
@@ -10,8 +10,8 @@ use std::path::Path;
 use std::time::SystemTime;
 use toolmark_base::{ReadFileError, ReadFileErrorKind};
 use toolmark_redact::{Printable, Redactor, printable};
-use toolmark_report::terminal::table::{Cell, Column, Give, Table};
-use toolmark_report::terminal::text::{Layout, head};
+use toolmark_report::terminal::table::{Give, StyledCell, TableColumn, TerminalTable};
+use toolmark_report::terminal::text::{TextLayout, head};
 use toolmark_report::terminal::{first_words, style};
 use toolmark_trace::{Fact, Trajectory};
 
@@ -24,17 +24,19 @@ pub fn find_run(
     runs: &mut Runs<'_>,
     wanted: Option<&str>,
     redactor: Redactor,
-) -> Result<Found, Failure> {
+) -> Result<FileContent, Failure> {
     let found = match wanted.map(|wanted| (wanted, wanted.parse::<usize>())) {
         None => only_run(runs.bare(), redactor),
         Some((_, Ok(0))) => return Err(Failure::usage("runs are numbered from 1")),
-        Some((_, Ok(number))) => runs.bare().nth(number - 1).map(Found::one),
-        Some((wanted, Err(_))) => runs.bare().find_map(|run| named(run, wanted)).map(Found::one),
+        Some((_, Ok(number))) => runs.bare().nth(number - 1).map(FileContent::one),
+        Some((wanted, Err(_))) => {
+            runs.bare().find_map(|run| named(run, wanted)).map(FileContent::one)
+        }
     };
     match (found, wanted) {
-        (Some(Found::One(mut run)), _) => {
+        (Some(FileContent::One(mut run)), _) => {
             runs.join(&mut run);
-            Ok(Found::One(run))
+            Ok(FileContent::One(run))
         }
         (Some(found), _) => Ok(found),
         (None, None) => Err(Failure::unread(format!("{} has no run", runs.file()))),
@@ -46,14 +48,14 @@ pub fn find_run(
 }
 
 /// Content of a file.
-pub enum Found {
+pub enum FileContent {
     /// One run.
     One(Box<Trajectory>),
     /// The list of its runs.
     Many(Vec<Brief>),
 }
 
-impl Found {
+impl FileContent {
     fn one(run: Trajectory) -> Self {
         Self::One(Box::new(run))
     }
@@ -91,12 +93,12 @@ impl Brief {
         }
     }
 
-    fn cells(&self) -> Vec<Cell> {
+    fn cells(&self) -> Vec<StyledCell> {
         // The names of benchmark tasks are often mere numbers.
         let telling = |name: &&Printable| name.chars().any(char::is_alphabetic);
         let what = self.name.as_ref().filter(telling).unwrap_or(&self.words);
         let glance =
-            |text: &Option<Printable>| text.as_ref().map(Layout::squeezed).unwrap_or_default();
+            |text: &Option<Printable>| text.as_ref().map(TextLayout::squeezed).unwrap_or_default();
         vec![
             (style::DIM, printable!("{}", self.run)),
             (style::STRONG, glance(&self.id)),
@@ -115,15 +117,15 @@ impl Brief {
 
 /// Returns the run of a file with one run, or the list for several. The list is built while the
 /// runs are read, so that they are never in memory all at once.
-fn only_run(mut runs: impl Iterator<Item = Trajectory>, redactor: Redactor) -> Option<Found> {
+fn only_run(mut runs: impl Iterator<Item = Trajectory>, redactor: Redactor) -> Option<FileContent> {
     let first = runs.next()?;
-    let Some(second) = runs.next() else { return Some(Found::One(Box::new(first))) };
+    let Some(second) = runs.next() else { return Some(FileContent::One(Box::new(first))) };
     let mut list = vec![Brief::new(1, &first, redactor), Brief::new(2, &second, redactor)];
     drop((first, second));
     for run in runs {
         list.push(Brief::new(list.len() + 1, &run, redactor));
     }
-    Some(Found::Many(list))
+    Some(FileContent::Many(list))
 }
 
 /// Returns the run, or the sub-agent in it, with this ID or name prefix.
@@ -146,15 +148,15 @@ fn named(mut run: Trajectory, wanted: &str) -> Option<Trajectory> {
 
 /// Returns the table of the runs of a file.
 #[must_use]
-pub fn run_table(list: &[Brief]) -> Table {
-    let mut table = Table::new(vec![
-        Column::numbers("#"),
-        Column::words("id").gives(Give::End),
-        Column::numbers("steps"),
-        Column::numbers("calls"),
-        Column::numbers("failed"),
-        Column::words("ended").gives(Give::End).leaves(1),
-        Column::words("what").gives(Give::End),
+pub fn run_table(list: &[Brief]) -> TerminalTable {
+    let mut table = TerminalTable::new(vec![
+        TableColumn::numbers("#"),
+        TableColumn::words("id").gives(Give::End),
+        TableColumn::numbers("steps"),
+        TableColumn::numbers("calls"),
+        TableColumn::numbers("failed"),
+        TableColumn::words("ended").gives(Give::End).leaves(1),
+        TableColumn::words("what").gives(Give::End),
     ]);
     for brief in list {
         table.row(brief.cells());
@@ -167,7 +169,7 @@ pub fn run_table(list: &[Brief]) -> Table {
 /// # Errors
 ///
 /// If there is no such file or session.
-pub fn find_trace(trace: &Path) -> Result<Input, Failure> {
+pub fn find_trace(trace: &Path) -> Result<InputFile, Failure> {
     let name = trace.to_string_lossy();
     if trace.is_dir() {
         let failure =
@@ -177,7 +179,7 @@ pub fn find_trace(trace: &Path) -> Result<Input, Failure> {
         )));
     }
     if trace.exists() || name == "-" || name.contains(['/', '\\', '.']) {
-        return Ok(Input::named(trace));
+        return Ok(InputFile::named(trace));
     }
     let sessions = sessions::find();
     match sessions::with_prefix(&sessions, &name).as_slice() {
@@ -185,7 +187,7 @@ pub fn find_trace(trace: &Path) -> Result<Input, Failure> {
             let failure = Failure::unread(format!("no file or session {name}"));
             Err(failure.hint("`toolmark show` lists the sessions of this machine"))
         }
-        [one] => Ok(Input::named(&one.path)),
+        [one] => Ok(InputFile::named(&one.path)),
         many => {
             let ids: Vec<&str> = many.iter().take(5).map(|s| s.id.as_str()).collect();
             let count = many.len();
@@ -208,10 +210,10 @@ pub enum NotPicked {
 
 /// Resolves an answer: the number of a session in the list, or a prefix of its ID.
 pub fn picked<'s>(
-    sessions: &'s [Session],
-    listed: &'s [Session],
+    sessions: &'s [SessionFile],
+    listed: &'s [SessionFile],
     answer: &str,
-) -> Result<&'s Session, NotPicked> {
+) -> Result<&'s SessionFile, NotPicked> {
     let number = answer.parse::<usize>().ok().and_then(|n| n.checked_sub(1));
     if let Some(session) = number.and_then(|at| listed.get(at)) {
         return Ok(session);
@@ -225,21 +227,21 @@ pub fn picked<'s>(
 
 /// Returns the table of sessions.
 #[must_use]
-pub fn session_table(listed: &[Session], redactor: Redactor) -> Table {
+pub fn session_table(listed: &[SessionFile], redactor: Redactor) -> TerminalTable {
     const ID: usize = 8;
-    let mut table = Table::new(vec![
-        Column::numbers("#"),
-        Column::words("agent"),
-        Column::numbers("age"),
-        Column::words("id"),
-        Column::words("project").gives(Give::Start).leaves(1),
-        Column::words("first words").gives(Give::End),
+    let mut table = TerminalTable::new(vec![
+        TableColumn::numbers("#"),
+        TableColumn::words("agent"),
+        TableColumn::numbers("age"),
+        TableColumn::words("id"),
+        TableColumn::words("project").gives(Give::Start).leaves(1),
+        TableColumn::words("first words").gives(Give::End),
     ]);
     let now = SystemTime::now();
     for (at, session) in listed.iter().enumerate() {
         let age = now.duration_since(session.modified).unwrap_or_default();
         let age = SignedDuration::try_from(age).map(human::age).unwrap_or_default();
-        let run = Input::named(&session.path).read(&toolmark_trace::Options::default());
+        let run = InputFile::named(&session.path).read(&toolmark_trace::ReadOptions::default());
         let run = run.ok().and_then(|mut runs| runs.next());
         let project = run.as_ref().and_then(|r| r.cwd.as_ref());
         let words = match &run {
@@ -274,10 +276,10 @@ fn from_home(path: &str) -> String {
 mod tests {
     use super::*;
     use std::sync::Arc;
-    use toolmark_trace::{Builder, FORMATS, Text};
+    use toolmark_trace::{FORMATS, Text, TrajectoryBuilder};
 
     fn run(id: &str) -> Trajectory {
-        let mut builder = Builder::new(FORMATS[0].info(), Arc::from("runs.jsonl"));
+        let mut builder = TrajectoryBuilder::new(FORMATS[0].info(), Arc::from("runs.jsonl"));
         builder.run.id = Some(Text::owned(id));
         builder.finish()
     }
@@ -286,8 +288,8 @@ mod tests {
     fn one_run_is_shown_and_several_are_listed() {
         let only_run = |ids: &[&str]| only_run(ids.iter().map(|id| run(id)), Redactor::new(true));
         assert!(only_run(&[]).is_none());
-        assert!(matches!(only_run(&["a"]), Some(Found::One(_))));
-        let Some(Found::Many(list)) = only_run(&["a", "b", "c"]) else {
+        assert!(matches!(only_run(&["a"]), Some(FileContent::One(_))));
+        let Some(FileContent::Many(list)) = only_run(&["a", "b", "c"]) else {
             panic!("three runs are a list");
         };
         let numbered: Vec<_> = list.iter().map(|b| (b.run, b.id.as_deref().unwrap())).collect();

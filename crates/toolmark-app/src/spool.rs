@@ -15,23 +15,23 @@ const BLOCK: usize = 256 << 10;
 pub(crate) struct Spool {
     /// Bytes that are not in the file, in blocks that do not move when more are added. No addition
     /// is split between two blocks.
-    memory: Vec<Block>,
+    memory: Vec<SpoolBlock>,
     /// Number of bytes in memory.
     held: usize,
     file: Option<File>,
     /// Number of bytes in the file.
     written: u64,
     /// A part of the file that was read.
-    read: Block,
+    read: SpoolBlock,
 }
 
 #[derive(Default)]
-struct Block {
+struct SpoolBlock {
     start: u64,
     bytes: Vec<u8>,
 }
 
-impl Block {
+impl SpoolBlock {
     /// Returns up to `length` bytes of the block from `at` on; `None` if the block does not contain
     /// `at`.
     fn get(&self, at: u64, length: usize) -> Option<&[u8]> {
@@ -57,11 +57,12 @@ impl Spool {
         }
         let start = self.len();
         let has_room =
-            |block: &&mut Block| block.bytes.capacity() - block.bytes.len() >= bytes.len();
+            |block: &&mut SpoolBlock| block.bytes.capacity() - block.bytes.len() >= bytes.len();
         match self.memory.last_mut().filter(has_room) {
             Some(block) => block.bytes.extend_from_slice(bytes),
             None => {
-                let mut block = Block { start, bytes: Vec::with_capacity(BLOCK.max(bytes.len())) };
+                let mut block =
+                    SpoolBlock { start, bytes: Vec::with_capacity(BLOCK.max(bytes.len())) };
                 block.bytes.extend_from_slice(bytes);
                 self.memory.push(block);
             }
@@ -80,7 +81,8 @@ impl Spool {
         if at >= self.written {
             return self.read_memory(at, length, out);
         }
-        let is_read = |block: &Block| block.get(at, length).is_some_and(|got| got.len() == length);
+        let is_read =
+            |block: &SpoolBlock| block.get(at, length).is_some_and(|got| got.len() == length);
         if !is_read(&self.read) {
             let file = self.file.as_mut().ok_or_else(gone)?;
             file.seek(SeekFrom::Start(at))?;

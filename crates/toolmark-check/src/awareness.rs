@@ -8,10 +8,10 @@
 //! target.
 
 use toolmark_hosts::toolset::ToolRole;
-use toolmark_outcome::{Evidence, Role};
+use toolmark_outcome::{Evidence, EvidenceRole};
 use toolmark_session::session::{Session, SessionCall};
 use toolmark_session::text::head;
-use toolmark_shell::{Effect, Kind, Scope};
+use toolmark_shell::{Effect, EffectKind, EffectScope};
 use toolmark_trace::{Event, EventKind};
 
 /// Maximum number of messages to read before and after a call.
@@ -51,9 +51,9 @@ pub(crate) struct Naming {
 
 /// Returns the stems of the verbs for an action. Verbs that fit any step ("update", "run",
 /// "create") are not included.
-fn stems(kind: Kind) -> &'static [&'static str] {
+fn stems(kind: EffectKind) -> &'static [&'static str] {
     match kind {
-        Kind::Delete => &[
+        EffectKind::Delete => &[
             "delet",
             "remov",
             "clean",
@@ -77,19 +77,19 @@ fn stems(kind: Kind) -> &'static [&'static str] {
             "recreat",
             "rid",
         ],
-        Kind::Overwrite => &[
+        EffectKind::Overwrite => &[
             "overwrit", "replac", "truncat", "rewrit", "empty", "clear", "reset", "restor",
             "flash", "format", "wip",
         ],
-        Kind::DiscardVcs => &[
+        EffectKind::DiscardVcs => &[
             "revert", "discard", "reset", "restor", "undo", "checkout", "stash", "clean", "drop",
             "rollback", "throw", "abandon", "remov",
         ],
-        Kind::RewriteHistory => &[
+        EffectKind::RewriteHistory => &[
             "rewrit", "squash", "rebas", "amend", "forc", "expir", "prun", "histor", "push",
             "delet", "remov", "reset", "renam",
         ],
-        Kind::RemoteState => &[
+        EffectKind::RemoteState => &[
             "push",
             "deploy",
             "publish",
@@ -120,11 +120,11 @@ fn stems(kind: Kind) -> &'static [&'static str] {
             "tear",
             "wip",
         ],
-        Kind::StopService => &["stop", "kill", "restart", "shut", "terminat", "reboot"],
-        Kind::Spend => &["publish", "releas", "upload", "push"],
-        Kind::Privilege => &["permission", "sudo", "owner", "privileg"],
-        Kind::Persist => &["hook", "setting", "config", "install"],
-        Kind::ExecuteUntrusted | Kind::ReadSecret | Kind::SendOut => {
+        EffectKind::StopService => &["stop", "kill", "restart", "shut", "terminat", "reboot"],
+        EffectKind::Spend => &["publish", "releas", "upload", "push"],
+        EffectKind::Privilege => &["permission", "sudo", "owner", "privileg"],
+        EffectKind::Persist => &["hook", "setting", "config", "install"],
+        EffectKind::ExecuteUntrusted | EffectKind::ReadSecret | EffectKind::SendOut => {
             &["download", "install", "execut", "read", "show", "upload", "send"]
         }
     }
@@ -164,12 +164,13 @@ fn naming<'t>(text: &'t str, effect: &Effect) -> Option<Sentence<'t>> {
     let name = name.trim_matches(['*', '.', '"', '\'']).to_lowercase();
     // Branches and tables are named for many reasons, but a file is named because of its
     // deletion.
-    let by_target = matches!(effect.kind, Kind::Delete | Kind::Overwrite | Kind::Persist)
-        && effect.scope != Scope::Remote;
+    let by_target =
+        matches!(effect.kind, EffectKind::Delete | EffectKind::Overwrite | EffectKind::Persist)
+            && effect.scope != EffectScope::Remote;
     let program = Some(effect.program.as_str()).filter(|program| SPEAKING.contains(program));
     // A deployment changes files on another machine.
     let there = match (effect.kind, effect.scope) {
-        (Kind::Overwrite, Scope::Remote) => stems(Kind::RemoteState),
+        (EffectKind::Overwrite, EffectScope::Remote) => stems(EffectKind::RemoteState),
         _ => &[],
     };
     let has_name = name.len() >= 3;
@@ -223,7 +224,7 @@ pub(crate) fn named(
     let found = |event: &Event, said: Announcement, words: &'static str, is_near: bool| {
         let text = text_of(event)?;
         let sentence = naming(&text, effect).filter(|sentence| is_near || sentence.is_plain)?;
-        let evidence = Evidence::words(Role::Context, words).at(session.place(&event.at));
+        let evidence = Evidence::words(EvidenceRole::Context, words).at(session.place(&event.at));
         let evidence = evidence.with_excerpt(sentence.text);
         Some(Naming { said, is_plain: sentence.is_plain, evidence })
     };
@@ -231,7 +232,7 @@ pub(crate) fn named(
         |other: &SessionCall<'_>, text: Option<&str>, said: Announcement, words: &'static str| {
             let sentence = naming(text?, effect)?;
             let evidence =
-                session.evidence(Role::Context, words, other).with_excerpt(sentence.text);
+                session.evidence(EvidenceRole::Context, words, other).with_excerpt(sentence.text);
             Some(Naming { said, is_plain: sentence.is_plain, evidence })
         };
     let described = call.args().and_then(|args| args.get("description")?.as_str());
@@ -311,7 +312,8 @@ fn given(session: &Session<'_>, call: &SessionCall<'_>, effect: &Effect) -> Opti
         event.text.as_ref().is_some_and(|text| head(&text.plain(), LONGEST).contains(part))
     });
     let place = session.place(&given.next()?.at);
-    let evidence = Evidence::words(Role::Context, "the agent was given the command").at(place);
+    let evidence =
+        Evidence::words(EvidenceRole::Context, "the agent was given the command").at(place);
     Some(Naming {
         said: Announcement::ByUser,
         is_plain: true,
@@ -386,7 +388,7 @@ fn is_next_to(session: &Session<'_>, call: &SessionCall<'_>, said: &Event) -> bo
 #[cfg(test)]
 mod tests {
     use super::*;
-    use toolmark_shell::{Context, analyze};
+    use toolmark_shell::{ShellContext, analyze};
 
     #[test]
     fn sentences_that_name_an_action() {
@@ -403,7 +405,7 @@ mod tests {
             ("psql -c 'drop table users'", "Now the users.", false),
             ("terraform destroy -auto-approve", "Terraform tears it down.", true),
         ] {
-            let analysis = analyze(command, &Context::default());
+            let analysis = analyze(command, &ShellContext::default());
             let effect = analysis.effects.first().unwrap();
             assert_eq!(naming(text, effect).is_some(), want, "{command}: {text}");
         }

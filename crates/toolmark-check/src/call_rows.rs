@@ -1,6 +1,6 @@
 //! Every call as a row, for custom tables.
 
-use crate::profile::{Spent, calls_by_response};
+use crate::profile::{CallCost, calls_by_response};
 use toolmark_base::SortedMap;
 use toolmark_outcome::{Finding, Printable, Redactor, TracePlace, Untrusted};
 use toolmark_session::result_kind::reading;
@@ -35,7 +35,7 @@ pub struct CallRow<T = Untrusted> {
     /// Start time.
     pub started: Option<String>,
     /// Cost of the call.
-    pub spent: Spent,
+    pub spent: CallCost,
     /// Codes of the findings about the call.
     pub codes: Vec<&'static str>,
 }
@@ -67,7 +67,7 @@ impl CallRow {
                 program: reading.program.clone().map(Into::into),
                 exit_code: call.call.exit_code,
                 started: call.call.started.map(|time| time.to_string()),
-                spent: Spent::of(run, call, of_step.unwrap_or(1)),
+                spent: CallCost::of(run, call, of_step.unwrap_or(1)),
                 codes: codes.remove(&call.index).unwrap_or_default(),
             }
         };

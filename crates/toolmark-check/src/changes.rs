@@ -21,7 +21,7 @@ pub struct Changes<T = Untrusted> {
 /// Trend of a kind of finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Trend {
+pub enum FindingTrend {
     /// Not found before.
     New,
     /// More frequent per opportunity, beyond noise.
@@ -34,7 +34,7 @@ pub enum Trend {
     Same,
 }
 
-impl Trend {
+impl FindingTrend {
     /// Returns the word used in every output.
     #[must_use]
     pub fn word(self) -> &'static str {
@@ -52,7 +52,7 @@ impl Trend {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct KindChange<T = Untrusted> {
     /// Trend.
-    pub trend: Trend,
+    pub trend: FindingTrend,
     /// Code of the rule.
     pub code: T,
     /// Name of the tool.
@@ -61,9 +61,9 @@ pub struct KindChange<T = Untrusted> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bucket: Option<T>,
     /// Frequency in the earlier run.
-    pub before: Found,
+    pub before: RuleCounts,
     /// Frequency in this run.
-    pub now: Found,
+    pub now: RuleCounts,
     /// Increase of the rate per opportunity, if both runs have opportunities.
     pub difference: Option<f64>,
     /// 95 % interval of the difference (Newcombe).
@@ -74,14 +74,14 @@ pub struct KindChange<T = Untrusted> {
 
 /// Findings and opportunities of one rule.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct Found {
+pub struct RuleCounts {
     /// Number of findings.
     pub found: u64,
     /// Number of opportunities.
     pub of: u64,
 }
 
-impl Found {
+impl RuleCounts {
     /// Returns the frequency. A call with two findings of a kind is one opportunity.
     #[must_use]
     pub fn new(found: u64, of: u64) -> Self {

@@ -3,7 +3,7 @@
 
 use crate::changes::Changes;
 use crate::gate::{self, GateRow};
-use crate::{CallRow, Checked, OverviewSums, Rule};
+use crate::{CallRow, CheckedTraces, OverviewSums, Rule};
 use std::borrow::Cow;
 use std::io;
 use toolmark_outcome::{
@@ -58,7 +58,7 @@ impl FindingGroup {
 /// Checked sessions and the result.
 pub struct CheckRun<T: Ord = Untrusted> {
     /// Findings, worst first, and the scorecard.
-    pub checked: Checked<T>,
+    pub checked: CheckedTraces<T>,
     /// Findings and calls that are too many to be in `checked`.
     pub stored: Option<Box<dyn RowStore>>,
     /// Sums over all sessions.
@@ -82,7 +82,7 @@ pub struct CheckRun<T: Ord = Untrusted> {
 impl<T: Ord> Default for CheckRun<T> {
     fn default() -> Self {
         Self {
-            checked: Checked::default(),
+            checked: CheckedTraces::default(),
             stored: None,
             sums: OverviewSums::default(),
             files: 0,

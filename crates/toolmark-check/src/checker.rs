@@ -1,11 +1,11 @@
 //! Runs rules over trajectories and merges the results.
 
 use crate::call_rows::CallRow;
-use crate::decisions::Decisions;
+use crate::decisions::CallDecisions;
 use crate::declared_runs::DeclaredRuns;
 use crate::destructive_calls::DestructiveCall;
 use crate::doubts::{self, Doubt};
-use crate::gold::{Gold, Pair, Selection};
+use crate::gold::{Gold, GoldPair, SelectionScore};
 use crate::profile::{Assessed, SessionProfile};
 use crate::recorder::{Gathered, Recorder};
 use crate::rule::Rule;
@@ -18,7 +18,7 @@ use toolmark_base::SortedMap;
 use toolmark_hosts::toolset::Toolsets;
 use toolmark_outcome::{Confidence, Finding, Printable, Redactor, Severity, Untrusted};
 use toolmark_session::session::Session;
-use toolmark_trace::{Recorded, Trajectory};
+use toolmark_trace::{RecordedCalls, Trajectory};
 
 /// Selected rules and their settings.
 pub struct Checker {
@@ -34,17 +34,17 @@ pub struct Checker {
 
 /// Result of checking.
 #[derive(Debug)]
-pub struct Checked<T: Ord = Untrusted> {
-    /// Findings; [`Checked::sort`] puts the worst first.
+pub struct CheckedTraces<T: Ord = Untrusted> {
+    /// Findings; [`CheckedTraces::sort`] puts the worst first.
     pub findings: Vec<Finding<T>>,
     /// Scorecard by axis and tool.
     pub scorecard: Scorecard<T>,
     /// Number of findings that were counted but not kept.
     pub left_out: u64,
     /// Choices of tools for which there are gold labels.
-    pub pairs: Vec<Pair>,
+    pub pairs: Vec<GoldPair>,
     /// Scores of the pairs, computed once all pairs are known.
-    pub selection: Option<Selection<T>>,
+    pub selection: Option<SelectionScore<T>>,
     /// Scorecards of the sessions, if they are kept.
     pub sessions: Vec<SessionCard<T>>,
     /// Profile and cost of each session, in the order in which they were read.
@@ -54,7 +54,7 @@ pub struct Checked<T: Ord = Untrusted> {
     /// All calls, if they are kept.
     pub calls: Vec<CallRow<T>>,
     /// Decisions that the guard would have made.
-    pub decisions: Decisions<T>,
+    pub decisions: CallDecisions<T>,
     /// Outcomes that the runs declare.
     pub declared: DeclaredRuns<T>,
     /// Calls for which the rules are unsure, if requested.
@@ -65,7 +65,7 @@ pub struct Checked<T: Ord = Untrusted> {
     pub judged: Option<Vec<Refined<T>>>,
 }
 
-impl<T: Ord> Default for Checked<T> {
+impl<T: Ord> Default for CheckedTraces<T> {
     fn default() -> Self {
         Self {
             findings: Vec::new(),
@@ -77,7 +77,7 @@ impl<T: Ord> Default for Checked<T> {
             profiles: Vec::new(),
             destructive: Vec::new(),
             calls: Vec::new(),
-            decisions: Decisions::default(),
+            decisions: CallDecisions::default(),
             declared: DeclaredRuns::default(),
             doubts: Vec::new(),
             not_asked: SortedMap::new(),
@@ -86,12 +86,12 @@ impl<T: Ord> Default for Checked<T> {
     }
 }
 
-impl Checked {
+impl CheckedTraces {
     /// Returns the printable result, without pairs and doubts, which are only needed before.
     #[must_use]
-    pub fn redact(self, redactor: Redactor) -> Checked<Printable> {
+    pub fn redact(self, redactor: Redactor) -> CheckedTraces<Printable> {
         let refined = |all: Vec<Refined>| all.into_iter().map(|one| one.redact(redactor)).collect();
-        Checked {
+        CheckedTraces {
             findings: self.findings.into_iter().map(|one| one.redact(redactor)).collect(),
             scorecard: self.scorecard.redact(redactor),
             left_out: self.left_out,
@@ -208,16 +208,16 @@ impl Checker {
 
     /// Checks a trajectory and its sub-agents, each as a separate session.
     #[must_use]
-    pub fn check(&self, run: &Trajectory) -> Checked {
-        let mut all = Checked::default();
+    pub fn check(&self, run: &Trajectory) -> CheckedTraces {
+        let mut all = CheckedTraces::default();
         for (n, one) in run.flatten().into_iter().enumerate() {
             let mut checked = self.check_alone(one);
             let card = &mut checked.scorecard;
             (card.sessions, card.sub_agents) = if n == 0 { (1, 0) } else { (0, 1) };
             match one.calls_recorded() {
-                Recorded::Fully => {}
-                Recorded::Partly => card.partly_recorded += 1,
-                Recorded::Not => card.unrecorded += 1,
+                RecordedCalls::Fully => {}
+                RecordedCalls::Partly => card.partly_recorded += 1,
+                RecordedCalls::Not => card.unrecorded += 1,
             }
             all.merge(checked);
         }
@@ -240,13 +240,13 @@ impl Checker {
 
     /// Checks one trajectory without its sub-agents.
     #[must_use]
-    pub fn check_alone(&self, run: &Trajectory) -> Checked {
+    pub fn check_alone(&self, run: &Trajectory) -> CheckedTraces {
         self.check_session(&Session::new(run, &self.toolsets))
     }
 
     /// Checks a session that is already prepared.
     #[must_use]
-    pub fn check_session(&self, session: &Session<'_>) -> Checked {
+    pub fn check_session(&self, session: &Session<'_>) -> CheckedTraces {
         let mut gathered = Gathered::new(session);
         gathered.unsure = self.has_doubts.then(Vec::new);
         for rule in &self.rules {
@@ -269,12 +269,12 @@ impl Checker {
         let mut profile = SessionProfile::new(session, gathered.faults);
         let (scorecard, findings, left_out) = gathered.finish(session);
         profile.assessed = Assessed::of(&scorecard);
-        let decisions = Decisions::of(session, self.keeps_sessions);
+        let decisions = CallDecisions::of(session, self.keeps_sessions);
         let calls = match self.keeps_calls {
             true => CallRow::all(session, &findings),
             false => Vec::new(),
         };
-        Checked {
+        CheckedTraces {
             findings,
             scorecard,
             left_out,
@@ -284,7 +284,7 @@ impl Checker {
             decisions,
             doubts,
             not_asked,
-            ..Checked::default()
+            ..CheckedTraces::default()
         }
     }
 }

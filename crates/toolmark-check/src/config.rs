@@ -20,14 +20,14 @@ use crate::rules::RULES;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use toolmark_base::SortedMap;
-use toolmark_config::{Node, Problem, Span, Spanned, did_you_mean, quoted, read};
+use toolmark_config::{Node, NodeSpan, Problem, Spanned, did_you_mean, quoted, read};
 use toolmark_hosts::tool_policy::ToolPolicy;
 use toolmark_hosts::toolset::Toolset;
 use toolmark_outcome::{Confidence, Severity};
 
 /// Settings of the `check:` section.
 #[derive(Debug, Default)]
-pub struct Config {
+pub struct CheckConfig {
     /// Selected rules.
     pub select: Vec<String>,
     /// Ignored rules.
@@ -99,9 +99,9 @@ pub fn chooses(word: &str, rule: &crate::Rule) -> bool {
 
 /// Reads the section and reports every error with its position.
 #[must_use]
-pub fn read_config(node: &Node, problems: &mut Vec<Problem>) -> Config {
-    let Some(written) = read::<CheckSection>(node, problems) else { return Config::default() };
-    let mut config = Config::default();
+pub fn read_config(node: &Node, problems: &mut Vec<Problem>) -> CheckConfig {
+    let Some(written) = read::<CheckSection>(node, problems) else { return CheckConfig::default() };
+    let mut config = CheckConfig::default();
     for word in written.select.iter().chain(&written.ignore) {
         known_rule(word, problems);
     }
@@ -192,10 +192,10 @@ fn read_gates(gate: &Spanned<String>, problems: &mut Vec<Problem>) -> Vec<Gate> 
 
 /// Returns the span of a text from a character on, if the text is written without quotes and
 /// escapes.
-fn part_of(text: &Spanned<String>, at: usize) -> Option<Span> {
+fn part_of(text: &Spanned<String>, at: usize) -> Option<NodeSpan> {
     let (start, end) = (text.span.start as usize, text.span.end as usize);
     let before: usize = text.value.chars().take(at).map(char::len_utf8).sum();
-    (end - start == text.value.len()).then(|| Span::new(start + before, end))
+    (end - start == text.value.len()).then(|| NodeSpan::new(start + before, end))
 }
 
 /// Checks constraints of a toolset that its type cannot express; `node` is its source.
@@ -233,7 +233,7 @@ mod tests {
     use super::*;
     use serde_json::{Value, json};
 
-    fn read_json(value: Value) -> (Config, Vec<String>) {
+    fn read_json(value: Value) -> (CheckConfig, Vec<String>) {
         let mut problems = Vec::new();
         let config = read_config(&Node::from_json(&value).unwrap(), &mut problems);
         let words = |p: &Problem| format!("{} {}", p.code, p.help.as_deref().unwrap_or(""));

@@ -10,7 +10,7 @@ use toolmark_shell::Decision;
 
 /// A call that would have been asked about or denied.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Stop<T = Untrusted> {
+pub struct StoppedCall<T = Untrusted> {
     /// Id of the session.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<T>,
@@ -22,9 +22,9 @@ pub struct Stop<T = Untrusted> {
     pub call: CallRef<T>,
 }
 
-impl Stop {
-    fn redact(self, redactor: Redactor) -> Stop<Printable> {
-        Stop {
+impl StoppedCall {
+    fn redact(self, redactor: Redactor) -> StoppedCall<Printable> {
+        StoppedCall {
             session: self.session.map(|session| redactor.apply(session)),
             decision: self.decision,
             reason: redactor.apply(self.reason),
@@ -35,7 +35,7 @@ impl Stop {
 
 /// Decisions about all calls.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Decisions<T = Untrusted> {
+pub struct CallDecisions<T = Untrusted> {
     /// Number of calls without objections.
     pub allow: u64,
     /// Number of calls that the user should review.
@@ -43,16 +43,16 @@ pub struct Decisions<T = Untrusted> {
     /// Number of calls that irreversibly destroy something.
     pub deny: u64,
     /// Calls that are asked about or denied, if they are kept.
-    pub stops: Vec<Stop<T>>,
+    pub stops: Vec<StoppedCall<T>>,
 }
 
-impl<T> Default for Decisions<T> {
+impl<T> Default for CallDecisions<T> {
     fn default() -> Self {
         Self { allow: 0, ask: 0, deny: 0, stops: Vec::new() }
     }
 }
 
-impl Decisions {
+impl CallDecisions {
     /// Counts a decision.
     pub fn count(&mut self, decision: Decision) {
         *match decision {
@@ -72,8 +72,8 @@ impl Decisions {
 
     /// Returns the printable decisions.
     #[must_use]
-    pub fn redact(self, redactor: Redactor) -> Decisions<Printable> {
-        Decisions {
+    pub fn redact(self, redactor: Redactor) -> CallDecisions<Printable> {
+        CallDecisions {
             allow: self.allow,
             ask: self.ask,
             deny: self.deny,
@@ -99,7 +99,7 @@ impl Decisions {
             let Some(analysis) = analysis.filter(|_| keeps_stops) else { continue };
             if decision != Decision::Allow {
                 let id = session.trajectory().id.as_ref();
-                all.stops.push(Stop {
+                all.stops.push(StoppedCall {
                     session: id.map(|id| id.get().into()),
                     decision,
                     reason: analysis.reason.clone().into(),

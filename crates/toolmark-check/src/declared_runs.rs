@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use toolmark_outcome::{Printable, Redactor, TracePlace, Untrusted};
-use toolmark_trace::{Declared, DeclaredOutcome, Gap, Trajectory};
+use toolmark_trace::{DeclaredOutcome, Gap, RunDeclaration, Trajectory};
 
 /// A statement in the record of a run about how the run went.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -18,7 +18,7 @@ pub struct DeclaredRun<T = Untrusted> {
 impl DeclaredRun {
     /// The statement about a run, where its record has one.
     pub(crate) fn of(run: &Trajectory) -> Option<Self> {
-        let Declared { outcome, says, at } = run.declared_outcome()?;
+        let RunDeclaration { outcome, says, at } = run.declared_outcome()?;
         Some(Self { outcome, says: says.get().into(), place: at.location().into() })
     }
 

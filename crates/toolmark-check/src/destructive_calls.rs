@@ -13,7 +13,7 @@ const MAX_TARGET: usize = 120;
 /// Announcement of a destructive call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Announced {
+pub enum DestructiveAnnouncement {
     /// Not announced.
     Blind,
     /// Acknowledged only afterwards.
@@ -24,7 +24,7 @@ pub enum Announced {
     Named,
 }
 
-impl Announced {
+impl DestructiveAnnouncement {
     /// Returns the word used in every output.
     #[must_use]
     pub fn word(self) -> &'static str {
@@ -43,7 +43,7 @@ pub struct DestructiveCall<T = Untrusted> {
     /// Id of the session.
     pub session: Option<T>,
     /// Announcement of the call.
-    pub announced: Announced,
+    pub announced: DestructiveAnnouncement,
     /// Effect and its target.
     pub effect: T,
     /// The call.
@@ -69,10 +69,12 @@ impl DestructiveCall {
             let Some(effect) = effect else { return };
             let naming = named(session, call, effect);
             let announced = match &naming {
-                Some(naming) if naming.said == Announcement::Afterwards => Announced::Acknowledged,
-                Some(_) => Announced::Named,
-                None if run.fidelity.lacks(Fact::Messages) => Announced::Unknown,
-                None => Announced::Blind,
+                Some(naming) if naming.said == Announcement::Afterwards => {
+                    DestructiveAnnouncement::Acknowledged
+                }
+                Some(_) => DestructiveAnnouncement::Named,
+                None if run.fidelity.lacks(Fact::Messages) => DestructiveAnnouncement::Unknown,
+                None => DestructiveAnnouncement::Blind,
             };
             let target: String = effect.target.chars().take(MAX_TARGET).collect();
             let words = format!("{} {}", effect.program, effect.why);
@@ -117,8 +119,8 @@ mod tests {
              Bash {\"command\":\"git reset --hard HEAD~3\"} -> \"HEAD is now at abc\"\n",
         );
         let all = Checker::default().check(&run.unwrap()).destructive;
-        let states: Vec<Announced> = all.iter().map(|call| call.announced).collect();
-        assert_eq!(states, [Announced::Named, Announced::Blind]);
+        let states: Vec<DestructiveAnnouncement> = all.iter().map(|call| call.announced).collect();
+        assert_eq!(states, [DestructiveAnnouncement::Named, DestructiveAnnouncement::Blind]);
         let said = all[0].said.as_ref().unwrap();
         assert_eq!(said.excerpt.as_ref().unwrap().raw(), "please delete src/legacy");
         assert!(all[0].effect.raw().contains("src/legacy"), "{:?}", all[0].effect);

@@ -9,7 +9,7 @@ pub(crate) const FARTHEST: usize = 600;
 
 /// Change between two texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Change {
+pub(crate) struct TextChange {
     /// Number of removed lines.
     pub(crate) removed: usize,
     /// Number of added lines.
@@ -26,7 +26,7 @@ pub(crate) struct Change {
     pub(crate) places: usize,
 }
 
-impl Change {
+impl TextChange {
     /// Returns the number of changed lines: a replaced line counts once.
     pub(crate) fn lines(self) -> usize {
         self.removed.max(self.added)
@@ -41,7 +41,7 @@ impl Change {
 /// Returns the change from one text to another; `None` if more than `farthest` lines are
 /// removed or added, or if the edit is too long to compute. The work is bounded by the number
 /// of lines times [`FARTHEST`].
-pub(crate) fn lines<'t>(old: &'t str, new: &'t str, farthest: usize) -> Option<Change> {
+pub(crate) fn lines<'t>(old: &'t str, new: &'t str, farthest: usize) -> Option<TextChange> {
     let (a, b): (Vec<&str>, Vec<&str>) = (text::lines(old).collect(), text::lines(new).collect());
     let prefix = a.iter().zip(&b).take_while(|(x, y)| x == y).count();
     let (rest_a, rest_b) = (a.get(prefix..)?, b.get(prefix..)?);
@@ -59,15 +59,16 @@ pub(crate) fn lines<'t>(old: &'t str, new: &'t str, farthest: usize) -> Option<C
         };
         lines.iter().map(|line| number(*line)).collect()
     };
-    let Edit { distance, places } = shortest_edit(&numbered(rest_a), &numbered(rest_b), farthest)?;
+    let TextEdit { distance, places } =
+        shortest_edit(&numbered(rest_a), &numbered(rest_b), farthest)?;
     // The sum of removed and added lines is the distance, their difference that of the lengths.
     let removed = (distance + rest_a.len()).checked_sub(rest_b.len())? / 2;
     let added = distance.checked_sub(removed)?;
-    Some(Change { removed, added, old: a.len(), new: b.len(), prefix, suffix, places })
+    Some(TextChange { removed, added, old: a.len(), new: b.len(), prefix, suffix, places })
 }
 
 /// Shortest edit between two texts.
-struct Edit {
+struct TextEdit {
     /// Number of lines that it removes and adds.
     distance: usize,
     /// Number of separate changes.
@@ -85,13 +86,13 @@ struct Reach {
 
 /// Returns the size of the shortest edit (Myers) without the edit itself; `None` if it is
 /// longer than `farthest`.
-fn shortest_edit(a: &[u32], b: &[u32], farthest: usize) -> Option<Edit> {
+fn shortest_edit(a: &[u32], b: &[u32], farthest: usize) -> Option<TextEdit> {
     if a.is_empty() || b.is_empty() {
         let distance = a.len() + b.len();
         if distance > farthest {
             return None;
         }
-        return Some(Edit { distance, places: usize::from(distance > 0) });
+        return Some(TextEdit { distance, places: usize::from(distance > 0) });
     }
     let most = FARTHEST.min(a.len() + b.len()).min(farthest);
     // `ends[k + middle]`: how far along `a` the diagonal `k` reaches.
@@ -119,7 +120,7 @@ fn shortest_edit(a: &[u32], b: &[u32], farthest: usize) -> Option<Edit> {
             }
             *ends.get_mut(at)? = reach;
             if reach.x >= a.len() && y >= b.len() {
-                return Some(Edit { distance: d, places: reach.places });
+                return Some(TextEdit { distance: d, places: reach.places });
             }
         }
     }

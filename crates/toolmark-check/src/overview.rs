@@ -2,7 +2,7 @@
 //! session, the number of affected sessions, and the cost of failed and repeated calls; in
 //! total and by model, agent, project and week.
 
-use crate::profile::{SessionProfile, Spent};
+use crate::profile::{CallCost, SessionProfile};
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 use toolmark_base::SortedMap;
@@ -10,7 +10,7 @@ use toolmark_outcome::{Printable, Redactor, Untrusted};
 
 /// Sums over a group of sessions.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Group<T> {
+pub struct OverviewGroup<T> {
     /// Common attribute of the sessions; `None` if the trace does not record it.
     pub name: Option<T>,
     /// Number of sessions.
@@ -20,16 +20,16 @@ pub struct Group<T> {
     /// Number of findings that are errors or warnings.
     pub faults: u64,
     /// All calls.
-    pub calls: Spent,
+    pub calls: CallCost,
     /// Calls that are known to have failed.
-    pub failed: Spent,
+    pub failed: CallCost,
     /// Calls that looked again and got the same result.
-    pub repeated: Spent,
+    pub repeated: CallCost,
 }
 
-impl<T> Group<T> {
+impl<T> OverviewGroup<T> {
     fn new(name: Option<T>) -> Self {
-        let nothing = Spent::default();
+        let nothing = CallCost::default();
         Self {
             name,
             sessions: 0,
@@ -41,7 +41,7 @@ impl<T> Group<T> {
         }
     }
 
-    fn merge<O>(&mut self, other: &Group<O>) {
+    fn merge<O>(&mut self, other: &OverviewGroup<O>) {
         self.sessions += other.sessions;
         self.affected += other.affected;
         self.faults += other.faults;
@@ -73,7 +73,7 @@ impl<T> Group<T> {
     }
 }
 
-impl<T: Serialize> Serialize for Group<T> {
+impl<T: Serialize> Serialize for OverviewGroup<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut out = serializer.serialize_struct("Group", 9)?;
         out.serialize_field("name", &self.name)?;
@@ -93,21 +93,21 @@ impl<T: Serialize> Serialize for Group<T> {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Overview<T> {
     /// All sessions.
-    pub total: Group<T>,
+    pub total: OverviewGroup<T>,
     /// Groups by the (first) model.
-    pub by_model: Vec<Group<T>>,
+    pub by_model: Vec<OverviewGroup<T>>,
     /// Groups by agent and version.
-    pub by_agent: Vec<Group<T>>,
+    pub by_agent: Vec<OverviewGroup<T>>,
     /// Groups by the working directory of the session.
-    pub by_project: Vec<Group<T>>,
+    pub by_project: Vec<OverviewGroup<T>>,
     /// Groups by ISO week, earliest first.
-    pub by_week: Vec<Group<T>>,
+    pub by_week: Vec<OverviewGroup<T>>,
 }
 
 /// Incremental sums over sessions that are not kept.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OverviewSums<T: Ord = Untrusted> {
-    total: Group<T>,
+    total: OverviewGroup<T>,
     by_model: Groups<T>,
     by_agent: Groups<T>,
     by_project: Groups<T>,
@@ -115,12 +115,12 @@ pub struct OverviewSums<T: Ord = Untrusted> {
 }
 
 /// Groups of sessions by a common attribute.
-type Groups<T> = SortedMap<Option<T>, Group<T>>;
+type Groups<T> = SortedMap<Option<T>, OverviewGroup<T>>;
 
 impl<T: Ord> Default for OverviewSums<T> {
     fn default() -> Self {
         Self {
-            total: Group::new(None),
+            total: OverviewGroup::new(None),
             by_model: Groups::new(),
             by_agent: Groups::new(),
             by_project: Groups::new(),
@@ -186,7 +186,7 @@ impl OverviewSums {
             }
             redacted
         };
-        let mut total = Group::new(None);
+        let mut total = OverviewGroup::new(None);
         total.merge(&self.total);
         OverviewSums {
             total,
@@ -199,11 +199,14 @@ impl OverviewSums {
 }
 
 /// Returns the group with this name.
-fn group<'g, T: Ord + Clone>(groups: &'g mut Groups<T>, name: &Option<T>) -> &'g mut Group<T> {
-    groups.entry(name.clone()).or_insert_with(|| Group::new(name.clone()))
+fn group<'g, T: Ord + Clone>(
+    groups: &'g mut Groups<T>,
+    name: &Option<T>,
+) -> &'g mut OverviewGroup<T> {
+    groups.entry(name.clone()).or_insert_with(|| OverviewGroup::new(name.clone()))
 }
 
-fn most_faults_first<T>(mut groups: Vec<Group<T>>) -> Vec<Group<T>> {
+fn most_faults_first<T>(mut groups: Vec<OverviewGroup<T>>) -> Vec<OverviewGroup<T>> {
     groups.sort_by_key(|group| std::cmp::Reverse((group.faults, group.calls.calls)));
     groups
 }
@@ -233,6 +236,6 @@ mod tests {
             overview.by_model.iter().map(|group| group.name.as_deref()).collect();
         assert_eq!(names, [Some("a"), None], "what is unknown is a group of its own");
         assert_eq!(overview.by_model[1].per_100_calls(), Some(0.0));
-        assert_eq!(Group::<String>::new(None).per_100_calls(), None);
+        assert_eq!(OverviewGroup::<String>::new(None).per_100_calls(), None);
     }
 }

@@ -18,7 +18,7 @@ use toolmark_trace::Trajectory;
 
 /// Cost of a set of calls, as far as the trace records it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Spent {
+pub struct CallCost {
     /// Number of calls.
     pub calls: u64,
     /// Number of calls with a duration.
@@ -30,7 +30,7 @@ pub struct Spent {
     output_tokens: u64,
 }
 
-impl Spent {
+impl CallCost {
     /// Returns the total duration of the calls that have one.
     #[must_use]
     pub fn milliseconds(self) -> Option<u64> {
@@ -88,7 +88,7 @@ impl Spent {
     }
 }
 
-impl Stored for Spent {
+impl Stored for CallCost {
     fn write(&self, out: &mut Vec<u8>) {
         let Self { calls, timed, counted, milliseconds, tokens, output_tokens } = self;
         [calls, timed, counted, milliseconds, tokens, output_tokens]
@@ -108,7 +108,7 @@ impl Stored for Spent {
     }
 }
 
-impl Serialize for Spent {
+impl Serialize for CallCost {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut out = serializer.serialize_struct("Spent", 6)?;
         out.serialize_field("calls", &self.calls)?;
@@ -182,11 +182,11 @@ pub struct SessionProfile<T = Untrusted> {
     /// Number of calls that a rule could judge, by axis; without any, the axis has no rate.
     pub assessed: Assessed,
     /// All calls.
-    pub calls: Spent,
+    pub calls: CallCost,
     /// Calls that are known to have failed.
-    pub failed: Spent,
+    pub failed: CallCost,
     /// Calls that only looked, had been made before in the same way, and got the same result.
-    pub repeated: Spent,
+    pub repeated: CallCost,
 }
 
 impl SessionProfile {
@@ -213,15 +213,15 @@ impl SessionProfile {
             declared: DeclaredRun::of(run),
             faults,
             assessed: Assessed::default(),
-            calls: Spent::default(),
-            failed: Spent::default(),
-            repeated: Spent::default(),
+            calls: CallCost::default(),
+            failed: CallCost::default(),
+            repeated: CallCost::default(),
         };
         let in_response = calls_by_response(session);
         let mut answers = Answers::default();
         for (call, key) in session.calls().iter().zip(session.keys()) {
             let of_step = call.call.step.and_then(|step| in_response.get(&step)).copied();
-            let spent = Spent::of(run, call, of_step.unwrap_or(1));
+            let spent = CallCost::of(run, call, of_step.unwrap_or(1));
             profile.calls.merge(spent);
             if call.ended == Ended::Failed {
                 profile.failed.merge(spent);

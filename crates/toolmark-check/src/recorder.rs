@@ -2,11 +2,11 @@
 
 use crate::fingerprint;
 use crate::rule::Rule;
-use crate::scorecard::{AWARE, COLUMNS, Destructive, Measure, RuleCount, Scorecard, Tally};
+use crate::scorecard::{AWARE, COLUMNS, Destructive, Measure, RuleCount, ScoreTally, Scorecard};
 use std::rc::Rc;
 use toolmark_base::SortedMap;
 use toolmark_outcome::{Axis, Confidence, Finding, Severity, TracePlace, Untrusted};
-use toolmark_outcome::{Evidence, Role};
+use toolmark_outcome::{Evidence, EvidenceRole};
 use toolmark_session::session::{Ended, Session, SessionCall};
 
 /// Maximum number of findings of one rule to keep per session; the rest is only counted.
@@ -139,7 +139,7 @@ pub(crate) struct Gathered {
     tool_of: Vec<usize>,
     rules: SortedMap<(&'static str, Untrusted), RuleCount>,
     destructive: SortedMap<Untrusted, Destructive>,
-    measures: SortedMap<Measure, Tally>,
+    measures: SortedMap<Measure, ScoreTally>,
 }
 
 /// The rule could decide about the call.
@@ -352,7 +352,7 @@ impl Recorder<'_, '_> {
             return;
         }
         let about = draft.about.unwrap_or_else(|| draft.message.clone());
-        let mut violation = self.session.evidence(Role::Violation, about, call);
+        let mut violation = self.session.evidence(EvidenceRole::Violation, about, call);
         if draft.without_arguments {
             violation.call.iter_mut().for_each(|call| call.args = None);
         }

@@ -44,7 +44,7 @@ pub enum Expectation {
 
 /// An example trace of the page.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Example {
+pub struct RuleExample {
     /// Expected result.
     pub expectation: Expectation,
     /// Trace, in the notation of [`notation`](toolmark_session::notation).
@@ -72,9 +72,9 @@ impl Rule {
 
     /// Returns the examples of the page.
     #[must_use]
-    pub fn examples(&self) -> Vec<Example> {
+    pub fn examples(&self) -> Vec<RuleExample> {
         let mut examples = Vec::new();
-        let mut open: Option<Example> = None;
+        let mut open: Option<RuleExample> = None;
         for line in self.page().lines() {
             let expectation = match line.trim() {
                 "```fires" => Some(Expectation::Fires),
@@ -92,7 +92,7 @@ impl Rule {
                 }
             };
             if let Some(expectation) = expectation {
-                open = Some(Example { expectation, trace: String::new() });
+                open = Some(RuleExample { expectation, trace: String::new() });
             }
         }
         examples

@@ -14,14 +14,14 @@ const POINT: u64 = 1000;
 
 /// Count and total score.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Tally {
+pub struct ScoreTally {
     /// Number of counted items.
     pub of: u64,
     /// Total score, at most [`POINT`] per item.
     pub points: u64,
 }
 
-impl Tally {
+impl ScoreTally {
     /// Adds an item with a score from 0 to 1.
     pub fn add(&mut self, score: f64) {
         self.of += 1;
@@ -54,7 +54,7 @@ impl Tally {
     }
 }
 
-impl Serialize for Tally {
+impl Serialize for ScoreTally {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         Scale::Share.serialize(*self, serializer)
     }
@@ -98,18 +98,18 @@ impl Scale {
 
     /// Returns the value of a tally; `None` if nothing was counted.
     #[must_use]
-    pub fn rate(self, tally: Tally) -> Option<f64> {
+    pub fn rate(self, tally: ScoreTally) -> Option<f64> {
         tally.rate().map(|share| self.value(share))
     }
 
     /// Returns the 95 % interval of the value.
     #[must_use]
-    pub fn interval(self, tally: Tally) -> Option<(f64, f64)> {
+    pub fn interval(self, tally: ScoreTally) -> Option<(f64, f64)> {
         tally.interval().map(|(low, high)| (self.value(low), self.value(high)))
     }
 
     /// Returns the displayed points: the value times the count.
-    pub(crate) fn points(self, tally: Tally) -> f64 {
+    pub(crate) fn points(self, tally: ScoreTally) -> f64 {
         match self {
             // Avoids the rounding of a division.
             Self::Share => tally.points as f64 / POINT as f64,
@@ -118,17 +118,17 @@ impl Scale {
     }
 
     /// Returns the tally for a number of displayed points.
-    pub(crate) fn tally(self, of: u64, points: f64) -> Tally {
+    pub(crate) fn tally(self, of: u64, points: f64) -> ScoreTally {
         let all = of as f64;
         let points = match self {
             Self::Share => points,
             Self::F1 if of > 0 => self.share((points / all).clamp(0.0, 1.0)) * all,
             Self::F1 => 0.0,
         };
-        Tally { of, points: (points.clamp(0.0, all) * POINT as f64).round() as u64 }
+        ScoreTally { of, points: (points.clamp(0.0, all) * POINT as f64).round() as u64 }
     }
 
-    fn serialize<S: Serializer>(self, tally: Tally, serializer: S) -> Result<S::Ok, S::Error> {
+    fn serialize<S: Serializer>(self, tally: ScoreTally, serializer: S) -> Result<S::Ok, S::Error> {
         let mut out = serializer.serialize_struct("Tally", 4)?;
         out.serialize_field("of", &tally.of)?;
         out.serialize_field("points", &self.points(tally))?;
@@ -240,18 +240,18 @@ pub struct ToolCard {
     /// Counts of destructive calls, by announcement.
     pub destructive: Destructive,
     /// By axis: the counted calls, and those without a fault.
-    axes: [Tally; 4],
+    axes: [ScoreTally; 4],
 }
 
 impl ToolCard {
     /// Returns the tally of one axis.
     #[must_use]
-    pub fn axis(&self, axis: Axis) -> Tally {
+    pub fn axis(&self, axis: Axis) -> ScoreTally {
         self.axes[axis as usize]
     }
 
     /// Returns the mutable tally of one axis.
-    pub fn axis_mut(&mut self, axis: Axis) -> &mut Tally {
+    pub fn axis_mut(&mut self, axis: Axis) -> &mut ScoreTally {
         &mut self.axes[axis as usize]
     }
 
@@ -295,7 +295,7 @@ pub struct Scorecard<T = Untrusted> {
     /// Numbers by tool.
     pub tools: SortedMap<T, ToolCard>,
     /// Named measures.
-    pub measures: SortedMap<Measure<T>, Tally>,
+    pub measures: SortedMap<Measure<T>, ScoreTally>,
     /// Counts of opportunities and findings, by rule and tool.
     pub rules: SortedMap<(&'static str, T), RuleCount>,
 }
@@ -343,7 +343,7 @@ impl<T: Ord> Scorecard<T> {
         self.unrecorded += other.unrecorded;
         self.partly_recorded += other.partly_recorded;
         merge_into(&mut self.tools, other.tools, |sum, card| sum.merge(&card));
-        merge_into(&mut self.measures, other.measures, Tally::merge);
+        merge_into(&mut self.measures, other.measures, ScoreTally::merge);
         merge_into(&mut self.rules, other.rules, RuleCount::merge);
     }
 
@@ -391,7 +391,7 @@ struct Measured<'a, T> {
 }
 
 /// A tally with its scale.
-struct Scaled(Scale, Tally);
+struct Scaled(Scale, ScoreTally);
 
 impl Serialize for Scaled {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -480,7 +480,7 @@ mod tests {
 
     #[test]
     fn f1_has_the_interval_of_its_share() {
-        let tally = Tally::of_right(10, 8);
+        let tally = ScoreTally::of_right(10, 8);
         let (low, high) = tally.interval().unwrap();
         let of = |share: f64| 2.0 * share / (1.0 + share);
         assert_eq!(Scale::F1.rate(tally), Some(of(0.8)));
@@ -488,7 +488,7 @@ mod tests {
         // Reports contain the value; reading it back results in the same tally.
         for scale in [Scale::Share, Scale::F1] {
             for right in 0..=10 {
-                let tally = Tally::of_right(10, right);
+                let tally = ScoreTally::of_right(10, right);
                 assert_eq!(scale.tally(10, scale.points(tally)), tally, "{scale:?} {right}");
             }
         }
@@ -503,9 +503,9 @@ mod tests {
 
     #[test]
     fn what_was_not_counted_has_no_rate() {
-        assert_eq!(Tally::default().rate(), None);
-        assert_eq!(Tally::default().interval(), None);
-        let json = serde_json::to_value(Tally::default()).unwrap();
+        assert_eq!(ScoreTally::default().rate(), None);
+        assert_eq!(ScoreTally::default().interval(), None);
+        let json = serde_json::to_value(ScoreTally::default()).unwrap();
         assert!(json["rate"].is_null() && json["interval"].is_null());
     }
 }

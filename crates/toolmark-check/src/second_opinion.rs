@@ -4,12 +4,12 @@
 //! reported beside the results of the rules: they have their own measures, and a finding
 //! includes the opinion of the judge, but no finding is removed or changed.
 
-use crate::checker::Checked;
+use crate::checker::CheckedTraces;
 use crate::doubts::Doubt;
 use crate::scorecard::Measure;
 use serde::Serialize;
 use toolmark_base::SortedMap;
-use toolmark_outcome::judging::{Judge, Question, answered};
+use toolmark_outcome::judging::{Judge, JudgeQuestion, answered};
 use toolmark_outcome::{Axis, Missing, SecondOpinion};
 use toolmark_outcome::{CallRef, Cause, Evidence, Outcome, TracePlace, Verdict, reaches};
 use toolmark_outcome::{Printable, Redactor, Untrusted};
@@ -90,12 +90,12 @@ impl Refined {
     }
 }
 
-impl Checked {
+impl CheckedTraces {
     /// Asks a judge about all doubts and consumes them.
     pub fn refine(&mut self, judge: &dyn Judge) {
         let mut doubts = std::mem::take(&mut self.doubts);
         doubts.sort_by(Doubt::order);
-        let mut questions: Vec<Question> = Vec::new();
+        let mut questions: Vec<JudgeQuestion> = Vec::new();
         let asked: Vec<(Doubt, Result<usize, Missing>)> = doubts
             .into_iter()
             .map(|mut doubt| {

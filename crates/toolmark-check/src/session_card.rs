@@ -1,7 +1,7 @@
 //! Compact scorecard of one session.
 
 use crate::gate::Cells;
-use crate::scorecard::{Measure, Scorecard, Tally, ToolCard};
+use crate::scorecard::{Measure, ScoreTally, Scorecard, ToolCard};
 use toolmark_outcome::{Axis, Printable, Redactor, Untrusted};
 
 /// Numbers of one session, including its sub-agents. A run has many sessions, and most of
@@ -14,7 +14,7 @@ pub struct SessionCard<T = Untrusted> {
     /// Numbers by tool, in order.
     tools: Vec<(T, ToolCard)>,
     /// Named measures, in order.
-    measures: Vec<(Measure<T>, Tally)>,
+    measures: Vec<(Measure<T>, ScoreTally)>,
 }
 
 impl SessionCard {
@@ -29,7 +29,7 @@ impl SessionCard {
         match self.measures.binary_search_by(|(known, _)| known.cmp(&measure)) {
             Ok(at) => self.measures[at].1.add(score),
             Err(at) => {
-                let mut tally = Tally::default();
+                let mut tally = ScoreTally::default();
                 tally.add(score);
                 self.measures.insert(at, (measure, tally));
             }
@@ -45,7 +45,7 @@ impl SessionCard {
         SessionCard {
             id: self.id.map(|id| redactor.apply(id)),
             tools: summed(tools.collect(), |sum, card| sum.merge(&card)),
-            measures: summed(measures.collect(), Tally::merge),
+            measures: summed(measures.collect(), ScoreTally::merge),
         }
     }
 }

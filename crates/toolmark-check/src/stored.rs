@@ -6,8 +6,8 @@
 use crate::call_rows::CallRow;
 use crate::rules::rule_by_code;
 use toolmark_outcome::{
-    Axis, CallRef, Confidence, Evidence, Finding, Name, Printable, Role, SecondOpinion, Severity,
-    TracePlace,
+    Axis, CallRef, Confidence, Evidence, EvidenceRole, Finding, Printable, SecondOpinion, Severity,
+    SharedName, TracePlace,
 };
 use toolmark_shell::results::ResultKind;
 use toolmark_trace::Status;
@@ -113,7 +113,7 @@ impl Stored for Printable {
     }
 }
 
-impl Stored for Name<Printable> {
+impl Stored for SharedName<Printable> {
     fn write(&self, out: &mut Vec<u8>) {
         write_str(self, out);
     }
@@ -176,7 +176,7 @@ macro_rules! indices {
     )* };
 }
 
-indices!(Axis Confidence ResultKind Role Severity);
+indices!(Axis Confidence ResultKind EvidenceRole Severity);
 
 /// Implements [`Stored`] by these fields.
 macro_rules! fields {

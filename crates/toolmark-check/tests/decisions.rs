@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use toolmark_check::Checker;
 use toolmark_testing::find_shared;
-use toolmark_trace::{Options, read_path};
+use toolmark_trace::{ReadOptions, read_path};
 
 #[test]
 fn what_destroys_beyond_doubt_is_stopped() {
@@ -28,7 +28,7 @@ fn what_destroys_beyond_doubt_is_stopped() {
     for (file, calls) in &labelled {
         let path = shared.join("files").join(format!("{file}.zst"));
         let mut stopped = BTreeSet::new();
-        for run in read_path(&path, &Options::default()).unwrap() {
+        for run in read_path(&path, &ReadOptions::default()).unwrap() {
             let stops = checker.check(&run).decisions.stops;
             stopped.extend(
                 stops.iter().filter_map(|stop| Some(stop.call.id.as_ref()?.raw().to_owned())),

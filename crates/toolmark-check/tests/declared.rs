@@ -8,7 +8,7 @@ use std::io::Cursor;
 use std::path::Path;
 use toolmark_check::{CheckRun, Checker};
 use toolmark_outcome::{Redactor, Severity, Verdict};
-use toolmark_trace::{DeclaredOutcome, Options, Trajectory, read};
+use toolmark_trace::{DeclaredOutcome, ReadOptions, Trajectory, read};
 
 /// The file of a reader, what its record of success becomes when the run failed, and what
 /// is said about the run then. Nothing to replace means that the line is added at the end.
@@ -151,7 +151,7 @@ const OTHER_FAILURES: &[(&str, &str)] = &[
 ];
 
 fn runs(text: &str, name: &str) -> Vec<Trajectory> {
-    read(Cursor::new(text.to_owned()), name, &Options::default()).unwrap().collect()
+    read(Cursor::new(text.to_owned()), name, &ReadOptions::default()).unwrap().collect()
 }
 
 fn verdict(run: &Trajectory) -> Verdict {

@@ -5,7 +5,7 @@
 use serde_json::{Value, json};
 use std::io::Cursor;
 use toolmark_check::Checker;
-use toolmark_trace::{Options, Trajectory, exporter_by_id, read};
+use toolmark_trace::{ReadOptions, Trajectory, exporter_by_id, read};
 
 /// A session whose calls have a directory each: tool, arguments, what came back, is it an
 /// error.
@@ -35,7 +35,7 @@ fn session(calls: &[(&str, &str, Value, &str, bool)]) -> String {
 }
 
 fn run(text: String) -> Trajectory {
-    read(Cursor::new(text), "s.jsonl", &Options::default()).unwrap().next().unwrap()
+    read(Cursor::new(text), "s.jsonl", &ReadOptions::default()).unwrap().next().unwrap()
 }
 
 fn codes(run: &Trajectory) -> Vec<&'static str> {
@@ -67,7 +67,7 @@ fn directories_survive_a_conversion() {
     let mut bytes = Vec::new();
     let losses = exporter_by_id("toolmark").unwrap().export(&one, &mut bytes).unwrap();
     assert!(losses.is_empty(), "{losses}");
-    let back = read(Cursor::new(bytes), "t", &Options::default()).unwrap().next().unwrap();
+    let back = read(Cursor::new(bytes), "t", &ReadOptions::default()).unwrap().next().unwrap();
     let moves = |run: &Trajectory| -> Vec<(usize, String)> {
         run.moves.iter().map(|moved| (moved.call, moved.to.to_string())).collect()
     };

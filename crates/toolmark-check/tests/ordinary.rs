@@ -4,7 +4,7 @@ use toolmark_hosts::toolset::Toolsets;
 use toolmark_session::Session;
 use toolmark_shell::Decision;
 use toolmark_testing::{files_below, find_shared};
-use toolmark_trace::{Options, Trajectory, read_path};
+use toolmark_trace::{ReadOptions, Trajectory, read_path};
 
 #[derive(Default)]
 struct Counts {
@@ -32,7 +32,7 @@ fn ordinary_calls_are_not_denied() {
     let toolsets = Toolsets::default();
     let mut counts = Counts::default();
     for path in files_below(&dir) {
-        let Ok(runs) = read_path(&path, &Options::default()) else { continue };
+        let Ok(runs) = read_path(&path, &ReadOptions::default()) else { continue };
         for run in runs {
             count(&run, &toolsets, &mut counts);
         }

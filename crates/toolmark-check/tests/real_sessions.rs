@@ -7,11 +7,11 @@ use toolmark_check::{Checker, RULES};
 use toolmark_hosts::toolset::Toolsets;
 use toolmark_outcome::Confidence;
 use toolmark_testing::{files_below, find_shared};
-use toolmark_trace::{Options, Trajectory, read_path};
+use toolmark_trace::{ReadOptions, Trajectory, read_path};
 
 /// Returns the trajectories of all files that are traces.
 fn runs(dir: &Path) -> impl Iterator<Item = Trajectory> {
-    let read = |path: PathBuf| read_path(&path, &Options::default()).ok();
+    let read = |path: PathBuf| read_path(&path, &ReadOptions::default()).ok();
     files_below(dir).into_iter().filter_map(read).flatten()
 }
 

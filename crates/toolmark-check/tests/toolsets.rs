@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use toolmark_hosts::toolset::{ToolRole, Toolset, Toolsets, builtin, ids};
 use toolmark_session::notation;
 use toolmark_testing::{files_below, find_shared};
-use toolmark_trace::{Options, Status, read_path};
+use toolmark_trace::{ReadOptions, Status, read_path};
 
 #[test]
 fn the_host_is_known_or_guessed() {
@@ -68,7 +68,7 @@ fn the_tools_of_shared_traces_have_roles() {
     let toolsets = Toolsets::default();
     let mut without: BTreeMap<String, BTreeMap<String, u64>> = BTreeMap::new();
     for path in files_below(&traces) {
-        let Ok(runs) = read_path(&path, &Options::default()) else { continue };
+        let Ok(runs) = read_path(&path, &ReadOptions::default()) else { continue };
         for run in runs {
             let chosen = toolsets.choose(&run);
             if chosen.is_guessed() {

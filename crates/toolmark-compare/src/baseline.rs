@@ -6,22 +6,22 @@
 
 use serde::Deserialize;
 use toolmark_base::{SortedMap, SortedSet};
-use toolmark_check::changes::{Changes, Found, KindChange, Trend};
+use toolmark_check::changes::{Changes, FindingTrend, KindChange, RuleCounts};
 use toolmark_check::gate::{self, Cells, Earlier, TrajectoryCells};
-use toolmark_check::{Checked, RuleCount};
+use toolmark_check::{CheckedTraces, RuleCount};
 use toolmark_outcome::{Finding, Untrusted, statistics};
 
 /// Relevant parts of a report.
 #[derive(Deserialize)]
-struct Report {
-    findings: Vec<Known>,
+struct BaselineReport {
+    findings: Vec<KnownFindings>,
     trajectories: Vec<TrajectoryCells<String>>,
     #[serde(default)]
     scorecard: Option<Card>,
 }
 
 #[derive(Deserialize)]
-struct Known {
+struct KnownFindings {
     fingerprint: String,
     #[serde(default)]
     session: Option<String>,
@@ -127,14 +127,14 @@ pub struct ReportChanges {
 }
 
 impl ReportChanges {
-    fn new(before: &Side<'_>, now: &Side<'_>) -> Self {
+    fn new(before: &BaselineSide<'_>, now: &BaselineSide<'_>) -> Self {
         let places = |is_new: Vec<bool>| {
             let places = is_new.into_iter().enumerate().filter(|(_, is_new)| *is_new);
             places.map(|(at, _)| at).collect()
         };
-        let forth = Compared::new(before, now);
+        let forth = BaselineComparison::new(before, now);
         // Findings that are new in the reverse comparison are gone, so both directions agree.
-        let back = Compared::new(now, before);
+        let back = BaselineComparison::new(now, before);
         let has_others = forth.has_others || back.has_others;
         let kinds = if has_others { forth.kinds } else { Vec::new() };
         Self { new: places(forth.is_new), gone: places(back.is_new), kinds }
@@ -142,7 +142,7 @@ impl ReportChanges {
 }
 
 /// Returns the change of a kind of finding.
-fn change(key: &KindKey, before: Found, now: Found) -> KindChange {
+fn change(key: &KindKey, before: RuleCounts, now: RuleCounts) -> KindChange {
     let p = statistics::fisher((before.of, before.found), (now.of, now.found));
     let rates = before.rate().zip(now.rate());
     let difference = rates.map(|(before, now)| now - before);
@@ -150,11 +150,11 @@ fn change(key: &KindKey, before: Found, now: Found) -> KindChange {
         .and_then(|(first, second)| statistics::difference((before.of, first), (now.of, second)));
     let is_real = p.is_some_and(gate::is_significant);
     let trend = match (before.found, now.found) {
-        (0, _) => Trend::New,
-        (_, 0) => Trend::Gone,
-        _ if !is_real => Trend::Same,
-        _ if difference > Some(0.0) => Trend::More,
-        _ => Trend::Fewer,
+        (0, _) => FindingTrend::New,
+        (_, 0) => FindingTrend::Gone,
+        _ if !is_real => FindingTrend::Same,
+        _ if difference > Some(0.0) => FindingTrend::More,
+        _ => FindingTrend::Fewer,
     };
     let bucket = key.bucket.as_deref().map(Into::into);
     let (code, tool) = (key.code.as_str().into(), key.tool.as_str().into());
@@ -162,7 +162,7 @@ fn change(key: &KindKey, before: Found, now: Found) -> KindChange {
 }
 
 /// One of two runs whose findings are compared.
-struct Side<'a> {
+struct BaselineSide<'a> {
     /// Ids of the sessions that have one.
     sessions: SortedSet<&'a Untrusted>,
     /// Fingerprint, session and kind of each finding.
@@ -171,8 +171,8 @@ struct Side<'a> {
     opportunities: Box<dyn Fn(&KindKey) -> u64 + 'a>,
 }
 
-impl<'a> Side<'a> {
-    fn of(checked: &'a Checked) -> Self {
+impl<'a> BaselineSide<'a> {
+    fn of(checked: &'a CheckedTraces) -> Self {
         let key = |finding: &'a Finding| {
             (finding.fingerprint.as_str(), finding.session.as_ref(), KindKey::of(finding))
         };
@@ -201,7 +201,7 @@ impl<'a> Side<'a> {
 }
 
 /// Result of comparing the findings of two runs.
-struct Compared {
+struct BaselineComparison {
     /// For each finding of the second run, whether it is missing from the first run or of a
     /// kind that is now more frequent.
     is_new: Vec<bool>,
@@ -213,19 +213,19 @@ struct Compared {
     has_others: bool,
 }
 
-impl Compared {
+impl BaselineComparison {
     /// Compares two runs. Findings of a session in both runs are matched by fingerprint: if
     /// the first run had as many, none is new. Findings of other sessions are compared by
     /// kind: they are new if the earlier run has none of the kind, or if the kind is now more
     /// frequent per opportunity.
-    fn new(before: &Side<'_>, now: &Side<'_>) -> Self {
-        let sessions = Sessions { before: &before.sessions, now: &now.sessions };
+    fn new(before: &BaselineSide<'_>, now: &BaselineSide<'_>) -> Self {
+        let sessions = SessionIds { before: &before.sessions, now: &now.sessions };
         let (of_before, of_now) = (before.kinds(), now.kinds());
         let keys: SortedSet<&KindKey> = of_before.keys().chain(of_now.keys()).copied().collect();
         let kind = |key: &KindKey| {
             let counted = |counts: &SortedMap<&KindKey, u64>| counts.get(key).copied().unwrap_or(0);
-            let before = Found::new(counted(&of_before), (before.opportunities)(key));
-            change(key, before, Found::new(counted(&of_now), (now.opportunities)(key)))
+            let before = RuleCounts::new(counted(&of_before), (before.opportunities)(key));
+            change(key, before, RuleCounts::new(counted(&of_now), (now.opportunities)(key)))
         };
         let kinds: SortedMap<&KindKey, KindChange> =
             keys.into_iter().map(|key| (key, kind(key))).collect();
@@ -236,7 +236,9 @@ impl Compared {
             || sessions.are_all_other();
         let (known, mut gone) = known(before, now, &sessions, &is_other);
         let is_worse = |kind: &KindKey| {
-            kinds.get(kind).is_some_and(|kind| matches!(kind.trend, Trend::New | Trend::More))
+            kinds
+                .get(kind)
+                .is_some_and(|kind| matches!(kind.trend, FindingTrend::New | FindingTrend::More))
         };
         let is_new = now.findings.iter().enumerate().map(|(at, (_, _, kind))| match is_other[at] {
             true => is_worse(kind),
@@ -245,7 +247,7 @@ impl Compared {
         let is_new = is_new.collect();
         let kinds: Vec<KindChange> = kinds.into_values().collect();
         if sessions.are_all_other() {
-            let left = kinds.iter().filter(|kind| kind.trend == Trend::Gone);
+            let left = kinds.iter().filter(|kind| kind.trend == FindingTrend::Gone);
             gone = left.map(|kind| kind.before.found).sum();
         }
         Self { is_new, gone, kinds, has_others }
@@ -255,9 +257,9 @@ impl Compared {
 /// Returns which findings of sessions in both runs are known by their fingerprints, matching
 /// the same session first, and the number of findings that are gone.
 fn known(
-    before: &Side<'_>,
-    now: &Side<'_>,
-    sessions: &Sessions<'_>,
+    before: &BaselineSide<'_>,
+    now: &BaselineSide<'_>,
+    sessions: &SessionIds<'_>,
     is_other: &[bool],
 ) -> (Vec<bool>, u64) {
     let mut left: SortedMap<&str, SortedMap<Option<&Untrusted>, u64>> = SortedMap::new();
@@ -285,12 +287,12 @@ fn known(
 }
 
 /// Ids of the sessions of both runs.
-struct Sessions<'a> {
+struct SessionIds<'a> {
     before: &'a SortedSet<&'a Untrusted>,
     now: &'a SortedSet<&'a Untrusted>,
 }
 
-impl Sessions<'_> {
+impl SessionIds<'_> {
     /// Whether a session of this run was not in the earlier run. Sessions without an id and
     /// sub-agents are treated like those with an id.
     fn is_other(&self, session: Option<&Untrusted>) -> bool {
@@ -328,7 +330,7 @@ impl Baseline {
     ///
     /// If the text is not a report of `toolmark check`.
     pub fn parse(text: &str) -> Result<Self, NotACheckReport> {
-        let report: Report = serde_json::from_str(text)?;
+        let report: BaselineReport = serde_json::from_str(text)?;
         let mut baseline = Self::default();
         let findings = report.findings.into_iter().map(|known| KnownFinding {
             fingerprint: known.fingerprint,
@@ -367,9 +369,9 @@ impl Baseline {
     }
 
     /// Marks the findings that are not in the baseline, and returns the changes.
-    pub fn mark(&self, checked: &mut Checked) -> Changes {
-        let compared = Compared::new(&self.side(), &Side::of(checked));
-        let Compared { is_new, gone, mut kinds, has_others } = compared;
+    pub fn mark(&self, checked: &mut CheckedTraces) -> Changes {
+        let compared = BaselineComparison::new(&self.side(), &BaselineSide::of(checked));
+        let BaselineComparison { is_new, gone, mut kinds, has_others } = compared;
         if !has_others {
             kinds.clear();
         }
@@ -390,12 +392,12 @@ impl Baseline {
     /// Compares by fingerprint alone, for reports that do not name their sessions.
     #[must_use]
     pub fn compare_fingerprints(&self, now: &Self) -> ReportChanges {
-        let side = |run| Side { sessions: SortedSet::new(), ..Self::side(run) };
+        let side = |run| BaselineSide { sessions: SortedSet::new(), ..Self::side(run) };
         ReportChanges::new(&side(self), &side(now))
     }
 
-    fn side(&self) -> Side<'_> {
-        Side {
+    fn side(&self) -> BaselineSide<'_> {
+        BaselineSide {
             sessions: self.each.keys().collect(),
             findings: self.findings.iter().map(KnownFinding::key).collect(),
             opportunities: Box::new(|key| self.opportunities(key)),
@@ -426,14 +428,14 @@ mod tests {
     use toolmark_outcome::{Confidence, Redactor};
     use toolmark_session::notation;
 
-    fn checked(trace: &str) -> Checked {
+    fn checked(trace: &str) -> CheckedTraces {
         let rules = rule_by_code("S101").into_iter().collect();
         let checker = Checker::new(rules, Confidence::Medium, Toolsets::default());
         checker.keep_sessions().check(&notation::parse(trace).unwrap())
     }
 
     /// Checks a trace as a session with this id.
-    fn session(id: usize, trace: &str) -> Checked {
+    fn session(id: usize, trace: &str) -> CheckedTraces {
         let rules = rule_by_code("S101").into_iter().collect();
         let checker = Checker::new(rules, Confidence::Medium, Toolsets::default());
         let mut run = notation::parse(trace).unwrap();
@@ -441,14 +443,14 @@ mod tests {
         checker.keep_sessions().check(&run)
     }
 
-    fn sum(all: impl IntoIterator<Item = Checked>) -> Checked {
-        all.into_iter().fold(Checked::default(), |mut sum, one| {
+    fn sum(all: impl IntoIterator<Item = CheckedTraces>) -> CheckedTraces {
+        all.into_iter().fold(CheckedTraces::default(), |mut sum, one| {
             sum.merge(one);
             sum
         })
     }
 
-    fn report(checked: &Checked) -> String {
+    fn report(checked: &CheckedTraces) -> String {
         let redact = |finding: &Finding| finding.clone().redact(Redactor::new(true));
         let findings: Vec<_> = checked.findings.iter().map(redact).collect();
         let shares = gate::shares(&checked.scorecard);
@@ -504,7 +506,7 @@ mod tests {
         };
         let baseline = Baseline::parse(&report(&sessions(0, 3))).unwrap();
         for (faults, trend, new) in
-            [(2, Trend::Same, 0), (0, Trend::Gone, 0), (30, Trend::More, 30)]
+            [(2, FindingTrend::Same, 0), (0, FindingTrend::Gone, 0), (30, FindingTrend::More, 30)]
         {
             let mut now = sessions(100, faults);
             let changes = baseline.mark(&mut now);
@@ -518,7 +520,7 @@ mod tests {
         // A kind without earlier findings is new in any file.
         let empty = Baseline::parse(&report(&sessions(0, 0))).unwrap();
         let changes = empty.mark(&mut sessions(100, 1));
-        assert_eq!((changes.new, changes.kinds[0].trend), (1, Trend::New));
+        assert_eq!((changes.new, changes.kinds[0].trend), (1, FindingTrend::New));
         // Shared sessions are compared by fingerprint, the others by kind.
         let both = sum([sessions(0, 3), sessions(100, 2)]);
         let changes = baseline.mark(&mut sum([both]));
@@ -528,7 +530,7 @@ mod tests {
 
     #[test]
     fn reports_are_compared_both_ways() {
-        let of = |checked: &Checked| Baseline::parse(&report(checked)).unwrap();
+        let of = |checked: &CheckedTraces| Baseline::parse(&report(checked)).unwrap();
         let (twice, other) = (of(&checked(&READ.repeat(2))), of(&checked(&OTHER.repeat(3))));
         let (last_week, this_week) = (of(&session(1, &READ.repeat(3))), of(&session(2, READ)));
         for (a, b, new, gone, kinds) in [
@@ -555,7 +557,7 @@ mod tests {
         old["scorecard"].as_object_mut().unwrap().remove("rules");
         let baseline = Baseline::parse(&old.to_string()).unwrap();
         let changes = baseline.mark(&mut session(2, &OTHER.repeat(2)));
-        assert_eq!((changes.kinds[0].before.of, changes.kinds[0].trend), (2, Trend::Same));
+        assert_eq!((changes.kinds[0].before.of, changes.kinds[0].trend), (2, FindingTrend::Same));
     }
 
     #[test]

@@ -5,8 +5,8 @@
 //! the other. The verdict of a pair is the combined verdict of its trials, its score their mean.
 
 use crate::Grouping;
-use crate::group::{Group, Numbers};
-use crate::run::{Answer, CaseKey, Graded, Measures, Trial};
+use crate::group::{PairGroup, SideNumbers};
+use crate::run::{CaseKey, ComparedTrial, ComparedTrials, GraderAnswer, Measures};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use toolmark_outcome::statistics::mean;
@@ -15,7 +15,7 @@ use toolmark_outcome::{Printable, Verdict, printable};
 /// Change of the verdict of a case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Change {
+pub enum VerdictChange {
     /// The case passed and now fails.
     Regression,
     /// The verdict is unknown on one side only.
@@ -26,7 +26,7 @@ pub enum Change {
     Same,
 }
 
-impl Change {
+impl VerdictChange {
     /// Returns the change between two verdicts.
     #[must_use]
     pub fn between(before: Verdict, after: Verdict) -> Self {
@@ -69,11 +69,11 @@ pub struct CaseSide {
 }
 
 impl CaseSide {
-    pub(crate) fn new(trials: &[&Trial], given: Option<Verdict>) -> Self {
+    pub(crate) fn new(trials: &[&ComparedTrial], given: Option<Verdict>) -> Self {
         let sum = trials.iter().fold(Verdict::Pass, |sum, trial| sum.and(trial.verdict));
         let verdict = given.unwrap_or(sum);
         let decisive = trials.iter().find(|trial| trial.verdict.word() == verdict.word());
-        let all = |of: &dyn Fn(&Trial) -> Option<f64>| {
+        let all = |of: &dyn Fn(&ComparedTrial) -> Option<f64>| {
             let values: Option<Vec<f64>> = trials.iter().map(|trial| of(trial)).collect();
             values.and_then(|values| mean(&values))
         };
@@ -87,8 +87,8 @@ impl CaseSide {
         }
     }
 
-    pub(crate) fn numbers(&self) -> Numbers {
-        Numbers { verdict: self.verdict, score: self.score, measures: self.measures }
+    pub(crate) fn numbers(&self) -> SideNumbers {
+        SideNumbers { verdict: self.verdict, score: self.score, measures: self.measures }
     }
 }
 
@@ -101,7 +101,7 @@ pub struct CaseChange {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target: Option<Printable>,
     /// Change of the verdict.
-    pub change: Change,
+    pub change: VerdictChange,
     /// Result in the first run.
     pub before: CaseSide,
     /// Result in the second run.
@@ -114,7 +114,7 @@ impl CaseChange {
     /// Whether verdict and score are equal.
     #[must_use]
     pub fn is_same(&self) -> bool {
-        self.change == Change::Same && self.difference.unwrap_or(0.0) == 0.0
+        self.change == VerdictChange::Same && self.difference.unwrap_or(0.0) == 0.0
     }
 
     /// Display name.
@@ -157,11 +157,11 @@ fn label(case: &Printable, target: Option<&Printable>) -> Printable {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct GradedChange {
     /// Numbers over all pairs.
-    pub total: Group,
+    pub total: PairGroup,
     /// Kind of the groups.
     pub by: Grouping,
     /// Numbers by target or grader; empty if each case is listed separately.
-    pub groups: Vec<Group>,
+    pub groups: Vec<PairGroup>,
     /// The cases of both runs, by name.
     pub cases: Vec<CaseChange>,
     /// Cases of the first run only.
@@ -171,12 +171,12 @@ pub struct GradedChange {
 }
 
 /// The trials of each case on each target.
-type Units<'r> = BTreeMap<CaseKey, Vec<&'r Trial>>;
+type Units<'r> = BTreeMap<CaseKey, Vec<&'r ComparedTrial>>;
 
 impl GradedChange {
     pub(crate) fn new(
-        before: &Graded,
-        after: &Graded,
+        before: &ComparedTrials,
+        after: &ComparedTrials,
         names: (&Printable, &Printable),
         by: Grouping,
         notes: &mut Vec<Printable>,
@@ -194,19 +194,19 @@ impl GradedChange {
         for (name, units) in [(names.0, &a), (names.1, &b)] {
             notes.extend(repeated(name, units));
         }
-        let side = |graded: &Graded, trials: &[&Trial]| {
+        let side = |graded: &ComparedTrials, trials: &[&ComparedTrial]| {
             let given = trials.first().and_then(|trial| graded.verdicts.get(&key(trial, false)));
             CaseSide::new(trials, given.copied())
         };
-        let pair = |(key, trials): (&CaseKey, &Vec<&Trial>)| {
+        let pair = |(key, trials): (&CaseKey, &Vec<&ComparedTrial>)| {
             let (before, after) = (side(before, trials), side(after, b.get(key)?));
             let difference = before.score.zip(after.score).map(|(a, b)| b - a);
-            let change = Change::between(before.verdict, after.verdict);
+            let change = VerdictChange::between(before.verdict, after.verdict);
             let (case, target) = key.clone();
             Some(CaseChange { case, target, change, before, after, difference })
         };
         let cases: Vec<CaseChange> = a.iter().filter_map(pair).collect();
-        let only = |graded: &Graded, these: &Units<'_>, those: &Units<'_>| {
+        let only = |graded: &ComparedTrials, these: &Units<'_>, those: &Units<'_>| {
             let these = these.iter().filter(|(key, _)| !those.contains_key(key));
             let these = these.map(|((case, target), trials)| {
                 let CaseSide { verdict, score, .. } = side(graded, trials);
@@ -215,7 +215,7 @@ impl GradedChange {
             these.collect::<Vec<_>>()
         };
         let (only_before, only_after) = (only(before, &a, &b), only(after, &b, &a));
-        let pairs: Vec<(Numbers, Numbers)> =
+        let pairs: Vec<(SideNumbers, SideNumbers)> =
             cases.iter().map(|case| (case.before.numbers(), case.after.numbers())).collect();
         let count = (only_before.len() as u64, only_after.len() as u64);
         let groups = match by {
@@ -223,7 +223,7 @@ impl GradedChange {
             Grouping::Target => by_target(&cases, &only_before, &only_after, targets.as_ref()),
             Grouping::Grader => by_grader(&a, &b),
         };
-        let total = Group::new(None, &pairs, count);
+        let total = PairGroup::new(None, &pairs, count);
         Self { total, by, groups, cases, only_before, only_after }
     }
 
@@ -236,7 +236,7 @@ impl GradedChange {
     }
 
     /// Returns the cases with this change, those with the largest difference first.
-    pub fn changed(&self, change: Change) -> Vec<&CaseChange> {
+    pub fn changed(&self, change: VerdictChange) -> Vec<&CaseChange> {
         let these = self.cases.iter().filter(|case| case.change == change && !case.is_same());
         let mut these: Vec<&CaseChange> = these.collect();
         these.sort_by(|a, b| {
@@ -249,8 +249,11 @@ impl GradedChange {
 
 /// Returns the target of each run if each has exactly one and they differ: two agents on the same
 /// cases, which are paired by case alone.
-fn only_targets(before: &Graded, after: &Graded) -> Option<(Option<Printable>, Option<Printable>)> {
-    let only = |graded: &Graded| {
+fn only_targets(
+    before: &ComparedTrials,
+    after: &ComparedTrials,
+) -> Option<(Option<Printable>, Option<Printable>)> {
+    let only = |graded: &ComparedTrials| {
         let targets: BTreeSet<&Option<Printable>> =
             graded.trials.iter().map(|trial| &trial.target).collect();
         let mut targets = targets.into_iter();
@@ -261,11 +264,11 @@ fn only_targets(before: &Graded, after: &Graded) -> Option<(Option<Printable>, O
     (a != b).then_some((a, b))
 }
 
-fn key(trial: &Trial, by_case_alone: bool) -> CaseKey {
+fn key(trial: &ComparedTrial, by_case_alone: bool) -> CaseKey {
     (trial.case.clone(), trial.target.clone().filter(|_| !by_case_alone))
 }
 
-fn units(graded: &Graded, by_case_alone: bool) -> Units<'_> {
+fn units(graded: &ComparedTrials, by_case_alone: bool) -> Units<'_> {
     let mut units = Units::new();
     for trial in &graded.trials {
         units.entry(key(trial, by_case_alone)).or_default().push(trial);
@@ -275,7 +278,7 @@ fn units(graded: &Graded, by_case_alone: bool) -> Units<'_> {
 
 /// A note about duplicate trials, which occur if two reports contain the same file.
 fn repeated(name: &Printable, units: &Units<'_>) -> Option<Printable> {
-    let is_repeated = |trials: &[&Trial]| {
+    let is_repeated = |trials: &[&ComparedTrial]| {
         let mut seen = BTreeSet::new();
         !trials.iter().all(|trial| seen.insert(trial.trial))
     };
@@ -295,13 +298,13 @@ fn by_target(
     only_before: &[CaseRef],
     only_after: &[CaseRef],
     targets: Option<&(Option<Printable>, Option<Printable>)>,
-) -> Vec<Group> {
+) -> Vec<PairGroup> {
     #[derive(Default)]
-    struct Part {
-        pairs: Vec<(Numbers, Numbers)>,
+    struct GradedPart {
+        pairs: Vec<(SideNumbers, SideNumbers)>,
         only: (u64, u64),
     }
-    let mut parts: BTreeMap<Option<&Printable>, Part> = BTreeMap::new();
+    let mut parts: BTreeMap<Option<&Printable>, GradedPart> = BTreeMap::new();
     for case in cases {
         let part = parts.entry(case.target.as_ref()).or_default();
         part.pairs.push((case.before.numbers(), case.after.numbers()));
@@ -319,13 +322,14 @@ fn by_target(
         }
         (target, _) => target.cloned(),
     };
-    let group = |(target, part): (_, Part)| Group::new(name(target), &part.pairs, part.only);
+    let group =
+        |(target, part): (_, GradedPart)| PairGroup::new(name(target), &part.pairs, part.only);
     parts.into_iter().map(group).collect()
 }
 
 /// Results of each grader of a case: its verdict over the trials and its mean score.
-fn answers<'r>(trials: &[&'r Trial]) -> BTreeMap<(&'r Printable, usize), Numbers> {
-    let mut of: BTreeMap<(&Printable, usize), Vec<&Answer>> = BTreeMap::new();
+fn answers<'r>(trials: &[&'r ComparedTrial]) -> BTreeMap<(&'r Printable, usize), SideNumbers> {
+    let mut of: BTreeMap<(&Printable, usize), Vec<&GraderAnswer>> = BTreeMap::new();
     for trial in trials {
         // Graders with the same name are matched by their order.
         let mut seen: BTreeMap<&Printable, usize> = BTreeMap::new();
@@ -335,9 +339,9 @@ fn answers<'r>(trials: &[&'r Trial]) -> BTreeMap<(&'r Printable, usize), Numbers
             *nth += 1;
         }
     }
-    let numbers = |said: Vec<&Answer>| {
+    let numbers = |said: Vec<&GraderAnswer>| {
         let scores: Option<Vec<f64>> = said.iter().map(|answer| answer.score).collect();
-        Numbers {
+        SideNumbers {
             verdict: said.iter().fold(Verdict::Pass, |sum, answer| sum.and(answer.verdict)),
             score: scores.and_then(|scores| mean(&scores)),
             measures: Measures::default(),
@@ -346,10 +350,10 @@ fn answers<'r>(trials: &[&'r Trial]) -> BTreeMap<(&'r Printable, usize), Numbers
     of.into_iter().map(|(key, said)| (key, numbers(said))).collect()
 }
 
-fn by_grader(before: &Units<'_>, after: &Units<'_>) -> Vec<Group> {
-    let mut pairs: BTreeMap<&Printable, Vec<(Numbers, Numbers)>> = BTreeMap::new();
+fn by_grader(before: &Units<'_>, after: &Units<'_>) -> Vec<PairGroup> {
+    let mut pairs: BTreeMap<&Printable, Vec<(SideNumbers, SideNumbers)>> = BTreeMap::new();
     let mut only: BTreeMap<&Printable, (u64, u64)> = BTreeMap::new();
-    let none: Vec<&Trial> = Vec::new();
+    let none: Vec<&ComparedTrial> = Vec::new();
     let keys: BTreeSet<&CaseKey> = before.keys().chain(after.keys()).collect();
     for key in keys {
         let (a, b) = (before.get(key).unwrap_or(&none), after.get(key).unwrap_or(&none));
@@ -367,7 +371,7 @@ fn by_grader(before: &Units<'_>, after: &Units<'_>) -> Vec<Group> {
     let names: BTreeSet<&Printable> = pairs.keys().chain(only.keys()).copied().collect();
     let group = |name: &Printable| {
         let pairs = pairs.get(name).map_or(&[][..], Vec::as_slice);
-        Group::new(Some(name.clone()), pairs, only.get(name).copied().unwrap_or_default())
+        PairGroup::new(Some(name.clone()), pairs, only.get(name).copied().unwrap_or_default())
     };
     names.into_iter().map(group).collect()
 }

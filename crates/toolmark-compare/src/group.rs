@@ -1,14 +1,14 @@
 //! Numbers over several pairs: passes, scores with their interval, and resource usage.
 
-use crate::graded::Change;
+use crate::graded::VerdictChange;
 use crate::run::Measures;
 use serde::Serialize;
-use toolmark_outcome::statistics::{Pairs, mean, paired_bootstrap};
+use toolmark_outcome::statistics::{TrialPairs, mean, paired_bootstrap};
 use toolmark_outcome::{Printable, Verdict};
 
 /// Numbers of one side of a pair.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Numbers {
+pub(crate) struct SideNumbers {
     pub(crate) verdict: Verdict,
     pub(crate) score: Option<f64>,
     pub(crate) measures: Measures,
@@ -16,7 +16,7 @@ pub(crate) struct Numbers {
 
 /// Numbers over several pairs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Group {
+pub struct PairGroup {
     /// Name of the target or grader; `None` for the total and for pairs without a target.
     pub name: Option<Printable>,
     /// Number of pairs.
@@ -100,7 +100,7 @@ pub struct MeasureChanges {
 }
 
 impl MeasureChanges {
-    fn of(pairs: &[(Numbers, Numbers)]) -> Self {
+    fn of(pairs: &[(SideNumbers, SideNumbers)]) -> Self {
         let [calls, tokens, duration_ms, cost_usd] = [0, 1, 2, 3].map(|which: usize| {
             let recorded: Vec<(f64, f64)> = pairs
                 .iter()
@@ -114,18 +114,19 @@ impl MeasureChanges {
     }
 }
 
-impl Group {
+impl PairGroup {
     pub(crate) fn new(
         name: Option<Printable>,
-        pairs: &[(Numbers, Numbers)],
+        pairs: &[(SideNumbers, SideNumbers)],
         (only_before, only_after): (u64, u64),
     ) -> Self {
-        let count = |which: &dyn Fn(&Numbers, &Numbers) -> bool| {
+        let count = |which: &dyn Fn(&SideNumbers, &SideNumbers) -> bool| {
             pairs.iter().filter(|(a, b)| which(a, b)).count() as u64
         };
-        let changed =
-            |change: Change| count(&|a, b| Change::between(a.verdict, b.verdict) == change);
-        let mut decided = Pairs::default();
+        let changed = |change: VerdictChange| {
+            count(&|a, b| VerdictChange::between(a.verdict, b.verdict) == change)
+        };
+        let mut decided = TrialPairs::default();
         for (a, b) in pairs {
             if let (Some(a), Some(b)) = (passed(a.verdict), passed(b.verdict)) {
                 decided.add(a, b);
@@ -138,9 +139,9 @@ impl Group {
             cases: pairs.len() as u64,
             passed_before: count(&|a, _| a.verdict == Verdict::Pass),
             passed_after: count(&|_, b| b.verdict == Verdict::Pass),
-            regressions: changed(Change::Regression),
-            improvements: changed(Change::Improvement),
-            unknown: changed(Change::Unknown),
+            regressions: changed(VerdictChange::Regression),
+            improvements: changed(VerdictChange::Improvement),
+            unknown: changed(VerdictChange::Unknown),
             only_before,
             only_after,
             score: ScoreChange::of(pairs),
@@ -160,7 +161,7 @@ fn passed(verdict: Verdict) -> Option<bool> {
 }
 
 impl ScoreChange {
-    fn of(pairs: &[(Numbers, Numbers)]) -> Option<Self> {
+    fn of(pairs: &[(SideNumbers, SideNumbers)]) -> Option<Self> {
         let scored: Vec<(f64, f64)> =
             pairs.iter().filter_map(|(a, b)| a.score.zip(b.score)).collect();
         let before: Vec<f64> = scored.iter().map(|(a, _)| *a).collect();
@@ -183,8 +184,8 @@ mod tests {
 
     const UNKNOWN: Verdict = Verdict::Unknown(Cause::MissingEvidence);
 
-    fn numbers(verdict: Verdict, score: Option<f64>, calls: Option<f64>) -> Numbers {
-        Numbers { verdict, score, measures: Measures { calls, ..Measures::default() } }
+    fn numbers(verdict: Verdict, score: Option<f64>, calls: Option<f64>) -> SideNumbers {
+        SideNumbers { verdict, score, measures: Measures { calls, ..Measures::default() } }
     }
 
     #[test]
@@ -197,7 +198,7 @@ mod tests {
                 numbers(Verdict::Fail, Some(0.25), Some(4.0)),
             ),
         ];
-        let group = Group::new(None, &pairs, (0, 0));
+        let group = PairGroup::new(None, &pairs, (0, 0));
         assert_eq!((group.regressions, group.improvements, group.unknown), (0, 0, 2));
         assert_eq!((group.passed_before, group.passed_after), (1, 0));
         let score = group.score.unwrap();
@@ -217,7 +218,7 @@ mod tests {
             .into_iter()
             .flat_map(|(n, a, b)| std::iter::repeat_n((side(a), side(b)), n))
             .collect();
-        let group = Group::new(None, &pairs, (0, 0));
+        let group = PairGroup::new(None, &pairs, (0, 0));
         assert_eq!((group.regressions, group.improvements), (9, 2));
         let test = group.mcnemar.unwrap();
         assert!(test.of == 44 && (test.p - 0.065_43).abs() < 1e-5, "{test:?}");

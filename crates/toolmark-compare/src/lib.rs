@@ -1,19 +1,19 @@
 //! Compares two runs: reads the JSON reports of `toolmark grade` and `toolmark check` and computes
 //! the changes.
 //!
-//! A [`Run`] is one report, read from text or taken from a result in memory.
+//! A [`ComparedRun`] is one report, read from text or taken from a result in memory.
 //! [`Comparison::new`] pairs the cases of two runs: their verdicts, their scores with a
 //! paired bootstrap interval, an exact McNemar test, and the findings that are new or
 //! gone. Cases of only one run are listed.
 //!
 //! ```
-//! use toolmark_compare::{Comparison, Grouping, Run};
+//! use toolmark_compare::{Comparison, Grouping, ComparedRun};
 //! use toolmark_outcome::Redactor;
 //!
 //! let report = |verdict: &str| {
 //!     format!(r#"{{"type":"outcome","case":"refund","verdict":"{verdict}","score":null}}"#)
 //! };
-//! let read = |text: &str| Run::parse("run.jsonl".into(), text, Redactor::new(true));
+//! let read = |text: &str| ComparedRun::parse("run.jsonl".into(), text, Redactor::new(true));
 //! let (before, after) = (read(&report("pass"))?, read(&report("fail"))?);
 //! let comparison = Comparison::new(&before, &after, Grouping::Case)?;
 //! assert_eq!(comparison.graded.map(|graded| graded.total.regressions), Some(1));
@@ -36,10 +36,10 @@ mod targets;
 pub use baseline::{Baseline, NotACheckReport, ReportChanges};
 pub use checked::{CheckedChange, FindingRef, GateChange, SessionRef};
 pub use gate::{FailOn, GateResult};
-pub use graded::{CaseChange, CaseRef, CaseSide, Change, GradedChange};
-pub use group::{Group, McNemar, MeasureChange, MeasureChanges, ScoreChange};
-pub use reading::ReadError;
-pub use run::{Measures, Run};
+pub use graded::{CaseChange, CaseRef, CaseSide, GradedChange, VerdictChange};
+pub use group::{McNemar, MeasureChange, MeasureChanges, PairGroup, ScoreChange};
+pub use reading::ReportReadError;
+pub use run::{ComparedRun, Measures};
 pub use targets::{TargetCell, TargetRow, TargetSums, TargetTable};
 
 use serde::Serialize;
@@ -103,7 +103,11 @@ pub struct NotComparable {
 
 impl Comparison {
     /// Compares two runs.
-    pub fn new(before: &Run, after: &Run, by: Grouping) -> Result<Self, NotComparable> {
+    pub fn new(
+        before: &ComparedRun,
+        after: &ComparedRun,
+        by: Grouping,
+    ) -> Result<Self, NotComparable> {
         let mut notes: Vec<Printable> = before.notes.iter().chain(&after.notes).cloned().collect();
         for run in [before, after].into_iter().filter(|run| run.may_be_cut_off) {
             notes.push(printable!("{} has no summary line; it may be cut off", run.name));
@@ -116,7 +120,7 @@ impl Comparison {
         let checked = before.checked.as_ref().zip(after.checked.as_ref());
         let checked = checked.map(|(a, b)| CheckedChange::new(a, b, &mut notes));
         if graded.is_none() && checked.is_none() {
-            let kind = |run: &Run| if run.graded.is_some() { "grade" } else { "check" };
+            let kind = |run: &ComparedRun| if run.graded.is_some() { "grade" } else { "check" };
             return Err(NotComparable {
                 before: before.name.clone(),
                 after: after.name.clone(),
@@ -136,7 +140,7 @@ impl Comparison {
 
     /// Compares the targets of one run; `None` if it has not several.
     #[must_use]
-    pub fn of_targets(run: &Run) -> Option<Self> {
+    pub fn of_targets(run: &ComparedRun) -> Option<Self> {
         Some(Self {
             before: run.name.clone(),
             after: run.name.clone(),

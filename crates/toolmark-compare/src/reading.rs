@@ -1,7 +1,7 @@
 //! Reads reports: one JSON object, or JSON Lines.
 
 use crate::checked::{CheckReport, CheckShape};
-use crate::run::{Answer, Graded, Measures, Run, Trial};
+use crate::run::{ComparedRun, ComparedTrial, ComparedTrials, GraderAnswer, Measures};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
@@ -10,7 +10,7 @@ use toolmark_outcome::{Cause, Printable, Redactor, Verdict};
 /// Error: the text is not a valid report.
 #[derive(Debug, thiserror::Error)]
 #[error("{}{message}", line.map(|line| format!("line {line}: ")).unwrap_or_default())]
-pub struct ReadError {
+pub struct ReportReadError {
     /// Line number, from 1.
     pub line: Option<usize>,
     /// Description of the error.
@@ -27,7 +27,7 @@ const WRITE_AGAIN: &str = "write the report again; it may have been cut off or e
 /// Suggested fix for a report of a newer version.
 const UPDATE: &str = "update toolmark, or write the report again with this version";
 
-impl ReadError {
+impl ReportReadError {
     fn new(line: Option<usize>, message: impl Into<String>, help: &'static str) -> Self {
         Self { line, message: message.into(), help }
     }
@@ -147,7 +147,7 @@ impl RecordShape {
     /// The supported version of run files.
     const VERSION: u32 = 1;
 
-    fn read(self, redactor: Redactor) -> Trial {
+    fn read(self, redactor: Redactor) -> ComparedTrial {
         let has_trace = self.outcome.trajectory.is_some();
         let mut trial = self.outcome.read(redactor);
         trial.trial = self.trial;
@@ -172,7 +172,7 @@ struct RunSummary {
 
 /// Members that identify the kind of an object.
 #[derive(Deserialize)]
-struct Probe<'t> {
+struct ReportProbe<'t> {
     #[serde(default)]
     toolmark: Option<String>,
     #[serde(default)]
@@ -192,18 +192,18 @@ struct Probe<'t> {
     trials: Option<Vec<CaseShape>>,
 }
 
-impl Run {
+impl ComparedRun {
     /// Reads a report of `toolmark grade` or `toolmark check` in the formats `json` and `jsonl`.
-    pub fn parse(name: Printable, text: &str, redactor: Redactor) -> Result<Self, ReadError> {
+    pub fn parse(name: Printable, text: &str, redactor: Redactor) -> Result<Self, ReportReadError> {
         let mut run =
             Self { name, graded: None, checked: None, may_be_cut_off: false, notes: Vec::new() };
         let text = text.trim_start_matches('\u{feff}');
         if text.trim().is_empty() {
-            return Err(ReadError::new(None, "the file is empty", WRITE_ONE));
+            return Err(ReportReadError::new(None, "the file is empty", WRITE_ONE));
         }
         // A first line that is a complete object with a type means JSON Lines.
         let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
-        let probe: Option<Probe<'_>> = serde_json::from_str(first).ok();
+        let probe: Option<ReportProbe<'_>> = serde_json::from_str(first).ok();
         if probe.is_some_and(|probe| probe.r#type.is_some() || probe.outcome.is_some()) {
             run.read_lines(text, redactor)?;
         } else {
@@ -214,26 +214,26 @@ impl Run {
 
     /// Reads the verdicts of the cases from `summary.json` of a run, because a case may pass
     /// although some of its trials do not.
-    pub fn take_summary(&mut self, text: &str, redactor: Redactor) -> Result<(), ReadError> {
+    pub fn take_summary(&mut self, text: &str, redactor: Redactor) -> Result<(), ReportReadError> {
         let summary: RunSummary =
-            serde_json::from_str(text).map_err(|error| ReadError::json(&error, None))?;
+            serde_json::from_str(text).map_err(|error| ReportReadError::json(&error, None))?;
         if let Some(graded) = &mut self.graded {
             graded.take_verdicts(summary.cases, redactor);
         }
         Ok(())
     }
 
-    fn read_object(&mut self, text: &str, redactor: Redactor) -> Result<(), ReadError> {
+    fn read_object(&mut self, text: &str, redactor: Redactor) -> Result<(), ReportReadError> {
         if !text.trim_start().starts_with('{') {
-            return Err(ReadError::new(Some(1), "not a report of toolmark", WRITE_ONE));
+            return Err(ReportReadError::new(Some(1), "not a report of toolmark", WRITE_ONE));
         }
-        let probe: Probe<'_> =
-            serde_json::from_str(text).map_err(|error| ReadError::json(&error, None))?;
+        let probe: ReportProbe<'_> =
+            serde_json::from_str(text).map_err(|error| ReportReadError::json(&error, None))?;
         check_version(probe.toolmark.as_deref(), None)?;
         if probe.outcomes.is_some() {
             let shape: GradedShape =
-                serde_json::from_str(text).map_err(|error| ReadError::json(&error, None))?;
-            let graded = self.graded.insert(Graded::default());
+                serde_json::from_str(text).map_err(|error| ReportReadError::json(&error, None))?;
+            let graded = self.graded.insert(ComparedTrials::default());
             graded.take_verdicts(shape.cases, redactor);
             graded.trials =
                 shape.outcomes.into_iter().map(|outcome| outcome.read(redactor)).collect();
@@ -244,19 +244,19 @@ impl Run {
             (None, None) => None,
         };
         if let Some(check) = check {
-            let failed = |error: &serde_json::Error| ReadError::json(error, None);
+            let failed = |error: &serde_json::Error| ReportReadError::json(error, None);
             let shape: CheckShape = serde_json::from_str(check).map_err(|error| failed(&error))?;
             self.checked =
                 Some(CheckReport::new(shape, check, redactor).map_err(|e| broken(e.to_string()))?);
         }
         if self.graded.is_none() && self.checked.is_none() {
-            return Err(ReadError::new(None, "not a report of toolmark", WRITE_ONE));
+            return Err(ReportReadError::new(None, "not a report of toolmark", WRITE_ONE));
         }
         Ok(())
     }
 
-    fn read_lines(&mut self, text: &str, redactor: Redactor) -> Result<(), ReadError> {
-        let mut graded = Graded::default();
+    fn read_lines(&mut self, text: &str, redactor: Redactor) -> Result<(), ReportReadError> {
+        let mut graded = ComparedTrials::default();
         // The lines of a check, put together as the one object would have them.
         let mut findings: Vec<&str> = Vec::new();
         let mut gates: Vec<&str> = Vec::new();
@@ -267,8 +267,8 @@ impl Run {
             if line.trim().is_empty() {
                 continue;
             }
-            let failed = |error: serde_json::Error| ReadError::json(&error, number);
-            let probe: Probe<'_> = serde_json::from_str(line).map_err(failed)?;
+            let failed = |error: serde_json::Error| ReportReadError::json(&error, number);
+            let probe: ReportProbe<'_> = serde_json::from_str(line).map_err(failed)?;
             check_version(probe.toolmark.as_deref(), number)?;
             match probe.r#type.as_deref() {
                 Some("outcome") => {
@@ -287,7 +287,7 @@ impl Run {
                     let record: RecordShape = serde_json::from_str(line).map_err(failed)?;
                     if record.version != RecordShape::VERSION {
                         let message = format!("trials of version {} of runs", record.version);
-                        return Err(ReadError::new(number, message, UPDATE));
+                        return Err(ReportReadError::new(number, message, UPDATE));
                     }
                     // The sums of a run are in a file of their own.
                     has_summary = true;
@@ -296,7 +296,7 @@ impl Run {
                 other => {
                     let kind = other.map(|kind| format!(": a line of type {kind}"));
                     let message = format!("not a report of toolmark{}", kind.unwrap_or_default());
-                    return Err(ReadError::new(number, message, WRITE_ONE));
+                    return Err(ReportReadError::new(number, message, WRITE_ONE));
                 }
             }
         }
@@ -312,14 +312,14 @@ impl Run {
                      \"scorecard\":{card},\"overview\":null}}"
                 );
                 let shape: CheckShape = serde_json::from_str(&object)
-                    .map_err(|error| ReadError::json(&error, Some(1)))?;
+                    .map_err(|error| ReportReadError::json(&error, Some(1)))?;
                 let report = CheckReport::new(shape, &object, redactor)
                     .map_err(|e| broken(e.to_string()))?;
                 self.checked = Some(report.of_lines(card));
             }
             None if !findings.is_empty() => {
                 let message = "the last line, of type scorecard, is missing";
-                return Err(ReadError::new(None, message, WRITE_AGAIN));
+                return Err(ReportReadError::new(None, message, WRITE_AGAIN));
             }
             None => {}
         }
@@ -327,12 +327,12 @@ impl Run {
     }
 }
 
-fn broken(message: String) -> ReadError {
-    ReadError::new(None, message, WRITE_AGAIN)
+fn broken(message: String) -> ReportReadError {
+    ReportReadError::new(None, message, WRITE_AGAIN)
 }
 
 /// Rejects reports of versions in which the same names may have another meaning.
-fn check_version(version: Option<&str>, line: Option<usize>) -> Result<(), ReadError> {
+fn check_version(version: Option<&str>, line: Option<usize>) -> Result<(), ReportReadError> {
     let minor = |version: &str| {
         let mut numbers = version.split('.').map(|part| part.parse::<u64>().ok());
         Some((numbers.next()??, numbers.next()??))
@@ -341,13 +341,13 @@ fn check_version(version: Option<&str>, line: Option<usize>) -> Result<(), ReadE
     match version {
         Some(theirs) if minor(theirs).is_none() || minor(theirs) > minor(ours) => {
             let message = format!("written by toolmark {theirs}, this is {ours}");
-            Err(ReadError::new(line, message, UPDATE))
+            Err(ReportReadError::new(line, message, UPDATE))
         }
         _ => Ok(()),
     }
 }
 
-impl Graded {
+impl ComparedTrials {
     fn take_verdicts(&mut self, cases: Vec<CaseShape>, redactor: Redactor) {
         for CaseShape { case, target, verdict, planned } in cases {
             let key = (redactor.apply(case), target.map(|target| redactor.apply(target)));
@@ -362,19 +362,19 @@ impl Graded {
 }
 
 impl OutcomeShape {
-    fn read(self, redactor: Redactor) -> Trial {
+    fn read(self, redactor: Redactor) -> ComparedTrial {
         let measures = self.trajectory.map(|source| Measures {
             calls: source.calls,
             tokens: source.tokens,
             duration_ms: source.duration_ms,
             cost_usd: source.cost_usd,
         });
-        let answers = self.graders.into_iter().map(|grader| Answer {
+        let answers = self.graders.into_iter().map(|grader| GraderAnswer {
             grader: redactor.apply(grader.name),
             verdict: grader.verdict.into(),
             score: grader.score,
         });
-        Trial {
+        ComparedTrial {
             case: redactor.apply(self.case),
             target: self.target.map(|target| redactor.apply(target)),
             trial: self.trial,
@@ -391,8 +391,8 @@ impl OutcomeShape {
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> Result<Run, ReadError> {
-        Run::parse("run".into(), text, Redactor::new(true))
+    fn read(text: &str) -> Result<ComparedRun, ReportReadError> {
+        ComparedRun::parse("run".into(), text, Redactor::new(true))
     }
 
     const OUTCOME: &str = r#"{"type":"outcome","case":"a","trial":0,"verdict":"pass","score":1.0}"#;

@@ -6,11 +6,11 @@ use toolmark_outcome::{Printable, RunResult, Verdict};
 
 /// A run, from a report or from memory.
 #[derive(Debug)]
-pub struct Run {
+pub struct ComparedRun {
     /// Display name.
     pub name: Printable,
     /// Grading results.
-    pub(crate) graded: Option<Graded>,
+    pub(crate) graded: Option<ComparedTrials>,
     /// Check results.
     pub(crate) checked: Option<CheckReport>,
     /// Whether the final line with the sums is missing.
@@ -19,7 +19,7 @@ pub struct Run {
     pub(crate) notes: Vec<Printable>,
 }
 
-impl Run {
+impl ComparedRun {
     /// Returns a run from a grading result in memory.
     #[must_use]
     pub fn of(name: Printable, result: &RunResult<Printable>) -> Self {
@@ -30,12 +30,12 @@ impl Run {
                 duration_ms: source.duration_ms,
                 cost_usd: source.took.cost_usd,
             });
-            let answers = outcome.graders.iter().map(|grader| Answer {
+            let answers = outcome.graders.iter().map(|grader| GraderAnswer {
                 grader: grader.name.clone(),
                 verdict: grader.outcome.verdict,
                 score: grader.outcome.score,
             });
-            Trial {
+            ComparedTrial {
                 case: outcome.case.clone(),
                 target: outcome.target.clone(),
                 trial: outcome.trial,
@@ -52,7 +52,7 @@ impl Run {
             .cases
             .iter()
             .filter_map(|case| Some(((case.case.clone(), case.target.clone()), case.planned?)));
-        let graded = Graded {
+        let graded = ComparedTrials {
             trials: trials.collect(),
             verdicts: verdicts.collect(),
             planned: planned.collect(),
@@ -92,8 +92,8 @@ impl Run {
 
 /// The trials of a run.
 #[derive(Debug, Default)]
-pub(crate) struct Graded {
-    pub(crate) trials: Vec<Trial>,
+pub(crate) struct ComparedTrials {
+    pub(crate) trials: Vec<ComparedTrial>,
     /// Combined verdicts of cases, if the report contains them.
     pub(crate) verdicts: BTreeMap<CaseKey, Verdict>,
     /// Number of planned trials of cases, if the remaining ones were not needed.
@@ -105,7 +105,7 @@ pub(crate) type CaseKey = (Printable, Option<Printable>);
 
 /// One trial of one case.
 #[derive(Debug)]
-pub(crate) struct Trial {
+pub(crate) struct ComparedTrial {
     pub(crate) case: Printable,
     pub(crate) target: Option<Printable>,
     pub(crate) trial: u32,
@@ -113,12 +113,12 @@ pub(crate) struct Trial {
     pub(crate) score: Option<f64>,
     pub(crate) reason: Printable,
     pub(crate) measures: Measures,
-    pub(crate) answers: Vec<Answer>,
+    pub(crate) answers: Vec<GraderAnswer>,
 }
 
 /// Result of a grader.
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub(crate) struct GraderAnswer {
     pub(crate) grader: Printable,
     pub(crate) verdict: Verdict,
     pub(crate) score: Option<f64>,

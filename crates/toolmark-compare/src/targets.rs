@@ -1,8 +1,8 @@
 //! The targets of one run side by side: cases × targets, and the differences between targets.
 
 use crate::graded::CaseSide;
-use crate::group::{Group, Numbers};
-use crate::run::{CaseKey, Graded, Measures, Run, Trial};
+use crate::group::{PairGroup, SideNumbers};
+use crate::run::{CaseKey, ComparedRun, ComparedTrial, ComparedTrials, Measures};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use toolmark_outcome::statistics::mean;
@@ -19,7 +19,7 @@ pub struct TargetTable {
     /// Results per case, in the order of the targets.
     pub cases: Vec<TargetRow>,
     /// Differences between two targets each, over the cases that both ran.
-    pub pairs: Vec<Group>,
+    pub pairs: Vec<PairGroup>,
 }
 
 /// Sums over the cases of a target.
@@ -63,7 +63,7 @@ pub struct TargetCell {
     pub not_needed: u64,
 }
 
-impl Run {
+impl ComparedRun {
     /// Returns the targets side by side; `None` if there are not several.
     #[must_use]
     pub fn targets(&self) -> Option<TargetTable> {
@@ -72,10 +72,10 @@ impl Run {
 }
 
 impl TargetTable {
-    fn of(graded: &Graded) -> Option<Self> {
+    fn of(graded: &ComparedTrials) -> Option<Self> {
         let mut targets: Vec<&Printable> = Vec::new();
         let mut cases: Vec<&Printable> = Vec::new();
-        let mut units: BTreeMap<(&Printable, &Printable), Vec<&Trial>> = BTreeMap::new();
+        let mut units: BTreeMap<(&Printable, &Printable), Vec<&ComparedTrial>> = BTreeMap::new();
         for trial in &graded.trials {
             let Some(target) = &trial.target else { continue };
             if !targets.contains(&target) {
@@ -128,7 +128,7 @@ impl TargetTable {
             TargetSums::new(target, &own, &trials.collect::<Vec<_>>())
         });
         let pair = |(a, b): (usize, usize)| {
-            let pairs: Vec<(Numbers, Numbers)> = sides
+            let pairs: Vec<(SideNumbers, SideNumbers)> = sides
                 .iter()
                 .filter_map(|row| Some((row[a].as_ref()?.numbers(), row[b].as_ref()?.numbers())))
                 .collect();
@@ -136,7 +136,7 @@ impl TargetTable {
                 sides.iter().filter(|row| row[one].is_some() && row[other].is_none()).count() as u64
             };
             let name = printable!("{} \u{2192} {}", targets[a], targets[b]);
-            Group::new(Some(name), &pairs, (only(a, b), only(b, a)))
+            PairGroup::new(Some(name), &pairs, (only(a, b), only(b, a)))
         };
         let firsts = if targets.len() <= MAX_PAIRED { targets.len() } else { 1 };
         let pairs = (0..firsts).flat_map(|a| (a + 1..targets.len()).map(move |b| (a, b)));
@@ -149,7 +149,7 @@ impl TargetTable {
 }
 
 impl TargetSums {
-    fn new(target: &Printable, cases: &[&CaseSide], trials: &[&Trial]) -> Self {
+    fn new(target: &Printable, cases: &[&CaseSide], trials: &[&ComparedTrial]) -> Self {
         let count = |which: fn(Verdict) -> bool| {
             cases.iter().filter(|case| which(case.verdict)).count() as u64
         };

@@ -7,7 +7,7 @@ use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use toolmark_compare::{Change, Comparison, FailOn, Group, Grouping, Run};
+use toolmark_compare::{ComparedRun, Comparison, FailOn, Grouping, PairGroup, VerdictChange};
 use toolmark_outcome::{Redactor, Verdict};
 
 fn outcome() -> impl Strategy<Value = Value> {
@@ -56,8 +56,8 @@ fn checked() -> impl Strategy<Value = String> {
     })
 }
 
-fn run(text: &str) -> Run {
-    Run::parse("run".into(), text, Redactor::new(true)).unwrap()
+fn run(text: &str) -> ComparedRun {
+    ComparedRun::parse("run".into(), text, Redactor::new(true)).unwrap()
 }
 
 fn compare(a: &str, b: &str, by: Grouping) -> Comparison {
@@ -68,7 +68,7 @@ fn compare(a: &str, b: &str, by: Grouping) -> Comparison {
 const GROUPINGS: [Grouping; 3] = [Grouping::Case, Grouping::Target, Grouping::Grader];
 
 /// Checks that one group is the mirror image of the other.
-fn mirrors(a: &Group, b: &Group) {
+fn mirrors(a: &PairGroup, b: &PairGroup) {
     assert_eq!((a.cases, a.unknown), (b.cases, b.unknown));
     assert_eq!((a.regressions, a.improvements), (b.improvements, b.regressions));
     assert_eq!((a.passed_before, a.passed_after), (b.passed_after, b.passed_before));
@@ -79,7 +79,7 @@ fn mirrors(a: &Group, b: &Group) {
         assert_eq!((a.before, a.after, a.difference), (b.after, b.before, -b.difference));
         assert_eq!(a.interval, b.interval.map(|(low, high)| (-high, -low)));
     }
-    let calls = |group: &Group| group.measures.calls.map(|calls| calls.difference);
+    let calls = |group: &PairGroup| group.measures.calls.map(|calls| calls.difference);
     assert_eq!(calls(a), calls(b).map(|difference| -difference));
 }
 
@@ -111,8 +111,8 @@ proptest! {
             for (a, b) in there.cases.iter().zip(&back.cases) {
                 prop_assert_eq!((&a.before, &a.after), (&b.after, &b.before));
                 let mirrored = match a.change {
-                    Change::Regression => Change::Improvement,
-                    Change::Improvement => Change::Regression,
+                    VerdictChange::Regression => VerdictChange::Improvement,
+                    VerdictChange::Improvement => VerdictChange::Regression,
                     same => same,
                 };
                 prop_assert_eq!(b.change, mirrored);

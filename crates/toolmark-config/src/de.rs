@@ -1,12 +1,12 @@
 //! Serde deserializer for a [`Node`]. Strict: values are not converted between kinds, except
 //! whole numbers to floats and floats without a fraction to whole numbers.
 
-use super::fault::{Fault, What, id, one_of};
+use super::fault::{AttemptFault, ConfigFaultKind, id, one_of};
 use super::fill::Filler;
-use super::read::{Context, Remedy};
+use super::read::{ReadContext, Remedy};
 use super::spanned::{NODE, SPANNED, SpanSeq, hand_over};
 use super::words::{plain, quoted};
-use super::{Entry, Kind, Node, Span};
+use super::{Node, NodeEntry, NodeKind, NodeSpan};
 use serde::de::value::StrDeserializer;
 use serde::de::{
     DeserializeSeed, Deserializer, EnumAccess, Error, Expected, IntoDeserializer, MapAccess,
@@ -17,33 +17,34 @@ use serde::de::{
 #[derive(Clone, Copy)]
 pub(super) struct De<'n> {
     node: &'n Node,
-    context: &'n Context,
+    context: &'n ReadContext,
     /// The map entry that holds this value, for a map whose allowed keys were not declared.
-    unannounced: Option<&'n Entry>,
+    unannounced: Option<&'n NodeEntry>,
 }
 
 /// Largest float up to which every whole number is exact.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
 impl<'n> De<'n> {
-    pub(super) fn root(node: &'n Node, context: &'n Context) -> Self {
+    pub(super) fn root(node: &'n Node, context: &'n ReadContext) -> Self {
         Self { node, context, unannounced: None }
     }
 
-    fn wrong(self, expected: &dyn Expected) -> Fault {
+    fn wrong(self, expected: &dyn Expected) -> AttemptFault {
         self.not(plain(&expected.to_string()))
     }
 
-    fn not(self, expected: String) -> Fault {
-        Fault::from(What::Type { expected, found: self.node.word().to_owned() }).at(self.node)
+    fn not(self, expected: String) -> AttemptFault {
+        AttemptFault::from(ConfigFaultKind::Type { expected, found: self.node.word().to_owned() })
+            .at(self.node)
     }
 
     fn entries<'de, V: Visitor<'de>>(
         self,
-        entries: &'n [Entry],
-        announced: Announced,
+        entries: &'n [NodeEntry],
+        announced: AllowedKeys,
         visitor: V,
-    ) -> Result<V::Value, Fault> {
+    ) -> Result<V::Value, AttemptFault> {
         let map = MapWalk {
             of: self,
             rest: entries.iter(),
@@ -54,11 +55,11 @@ impl<'n> De<'n> {
         visitor.visit_map(map).map_err(|fault| fault.at(self.node))
     }
 
-    fn whole<'de, V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+    fn whole<'de, V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, AttemptFault> {
         match self.node.kind {
-            Kind::Float(value) if value.fract() == 0.0 && value.abs() <= EXACT => {
+            NodeKind::Float(value) if value.fract() == 0.0 && value.abs() <= EXACT => {
                 self.context.visited();
-                visitor.visit_i64(value as i64).map_err(|fault: Fault| fault.at(self.node))
+                visitor.visit_i64(value as i64).map_err(|fault: AttemptFault| fault.at(self.node))
             }
             _ => self.deserialize_any(visitor),
         }
@@ -67,28 +68,28 @@ impl<'n> De<'n> {
 
 macro_rules! whole {
     ($($method:ident)*) => {$(
-        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, AttemptFault> {
             self.whole(visitor)
         }
     )*};
 }
 
 impl<'de> Deserializer<'de> for De<'_> {
-    type Error = Fault;
+    type Error = AttemptFault;
 
-    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, AttemptFault> {
         self.context.visited();
         let read = match &self.node.kind {
-            Kind::Null => visitor.visit_unit(),
-            Kind::Bool(value) => visitor.visit_bool(*value),
-            Kind::Int(value) => visitor.visit_i64(*value),
-            Kind::UInt(value) => visitor.visit_u64(*value),
-            Kind::Float(value) => visitor.visit_f64(*value),
-            Kind::Text(text) => visitor.visit_str(text),
-            Kind::List(items) => {
+            NodeKind::Null => visitor.visit_unit(),
+            NodeKind::Bool(value) => visitor.visit_bool(*value),
+            NodeKind::Int(value) => visitor.visit_i64(*value),
+            NodeKind::UInt(value) => visitor.visit_u64(*value),
+            NodeKind::Float(value) => visitor.visit_f64(*value),
+            NodeKind::Text(text) => visitor.visit_str(text),
+            NodeKind::List(items) => {
                 visitor.visit_seq(ListWalk { rest: items.iter(), context: self.context })
             }
-            Kind::Map(entries) => return self.entries(entries, Announced::Nobody, visitor),
+            NodeKind::Map(entries) => return self.entries(entries, AllowedKeys::Nobody, visitor),
         };
         read.map_err(|fault| fault.at(self.node))
     }
@@ -98,7 +99,7 @@ impl<'de> Deserializer<'de> for De<'_> {
         deserialize_u8 deserialize_u16 deserialize_u32 deserialize_u64
     }
 
-    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, AttemptFault> {
         if self.node.is_null() { visitor.visit_none() } else { visitor.visit_some(self) }
     }
 
@@ -106,7 +107,7 @@ impl<'de> Deserializer<'de> for De<'_> {
         self,
         name: &'static str,
         visitor: V,
-    ) -> Result<V::Value, Fault> {
+    ) -> Result<V::Value, AttemptFault> {
         let read = match name {
             SPANNED => visitor.visit_seq(SpanSeq::new(self.node.span, self)),
             NODE => hand_over(self.node, visitor),
@@ -115,9 +116,9 @@ impl<'de> Deserializer<'de> for De<'_> {
         read.map_err(|fault| fault.at(self.node))
     }
 
-    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, AttemptFault> {
         match &self.node.kind {
-            Kind::Map(entries) => self.entries(entries, Announced::Any, visitor),
+            NodeKind::Map(entries) => self.entries(entries, AllowedKeys::Any, visitor),
             _ => self.deserialize_any(visitor),
         }
     }
@@ -127,9 +128,9 @@ impl<'de> Deserializer<'de> for De<'_> {
         _: &'static str,
         fields: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, Fault> {
+    ) -> Result<V::Value, AttemptFault> {
         match &self.node.kind {
-            Kind::Map(entries) => self.entries(entries, Announced::Only(fields), visitor),
+            NodeKind::Map(entries) => self.entries(entries, AllowedKeys::Only(fields), visitor),
             // Derived visitors would take the elements of a list for the fields in order. Nothing
             // else is passed on either: it would be compiled for every struct.
             _ => {
@@ -144,11 +145,11 @@ impl<'de> Deserializer<'de> for De<'_> {
         _: &'static str,
         variants: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, Fault> {
+    ) -> Result<V::Value, AttemptFault> {
         self.context.visited();
         let read = match &self.node.kind {
-            Kind::Text(name) => visitor.visit_enum(Variant { of: self, name, content: None }),
-            Kind::Map(entries) => match entries.as_slice() {
+            NodeKind::Text(name) => visitor.visit_enum(Variant { of: self, name, content: None }),
+            NodeKind::Map(entries) => match entries.as_slice() {
                 [entry] => {
                     let content = Some(entry);
                     visitor.visit_enum(Variant { of: self, name: &entry.key, content })
@@ -156,7 +157,7 @@ impl<'de> Deserializer<'de> for De<'_> {
                 _ => {
                     let expected = format!("one key, {}", one_of(variants));
                     let found = format!("{} keys", entries.len());
-                    Err(What::Type { expected, found }.into())
+                    Err(ConfigFaultKind::Type { expected, found }.into())
                 }
             },
             _ => Err(self.not(one_of(variants))),
@@ -164,7 +165,10 @@ impl<'de> Deserializer<'de> for De<'_> {
         read.map_err(|fault| fault.at(self.node))
     }
 
-    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+    fn deserialize_ignored_any<V: Visitor<'de>>(
+        self,
+        visitor: V,
+    ) -> Result<V::Value, AttemptFault> {
         if let Some(entry) = self.unannounced {
             self.context.unknown_key(entry, &[]);
         }
@@ -179,16 +183,16 @@ impl<'de> Deserializer<'de> for De<'_> {
 
 struct ListWalk<'n> {
     rest: std::slice::Iter<'n, Node>,
-    context: &'n Context,
+    context: &'n ReadContext,
 }
 
 impl<'de> SeqAccess<'de> for ListWalk<'_> {
-    type Error = Fault;
+    type Error = AttemptFault;
 
     fn next_element_seed<T: DeserializeSeed<'de>>(
         &mut self,
         seed: T,
-    ) -> Result<Option<T::Value>, Fault> {
+    ) -> Result<Option<T::Value>, AttemptFault> {
         // An element that was to blame is left out: lists seldom mind.
         let context = self.context;
         let Some(node) = self.rest.find(|node| context.remedy(node).is_none()) else {
@@ -205,7 +209,7 @@ impl<'de> SeqAccess<'de> for ListWalk<'_> {
 
 /// Keys that a map may have.
 #[derive(Clone, Copy)]
-enum Announced {
+enum AllowedKeys {
     /// Structs accept only these keys.
     Only(&'static [&'static str]),
     /// Maps accept any key.
@@ -216,8 +220,8 @@ enum Announced {
 
 struct MapWalk<'n> {
     of: De<'n>,
-    rest: std::slice::Iter<'n, Entry>,
-    announced: Announced,
+    rest: std::slice::Iter<'n, NodeEntry>,
+    announced: AllowedKeys,
     /// Number of missing keys that have been given substitutes so far.
     missing: usize,
     current: Current<'n>,
@@ -226,69 +230,72 @@ struct MapWalk<'n> {
 /// Entry of the key read last.
 enum Current<'n> {
     Nothing,
-    Entry(&'n Entry),
+    Entry(&'n NodeEntry),
     Missing,
 }
 
 /// The next key to read.
-enum Key<'n> {
-    Of(&'n Entry),
+enum ConfigKey<'n> {
+    Of(&'n NodeEntry),
     Missing(&'static str),
 }
 
 impl<'n> MapWalk<'n> {
     /// Returns the next key that is present or has a substitute. Not generic, because it would be
     /// compiled for every type.
-    fn next_key(&mut self) -> Option<Key<'n>> {
+    fn next_key(&mut self) -> Option<ConfigKey<'n>> {
         let context = self.of.context;
         for entry in self.rest.by_ref() {
             if context.remedy(&entry.value) == Some(Remedy::LeftOut) {
                 continue;
             }
-            if let Announced::Only(fields) = self.announced
+            if let AllowedKeys::Only(fields) = self.announced
                 && !fields.contains(&entry.key.as_str())
             {
                 context.unknown_key(entry, fields);
                 continue;
             }
             self.current = Current::Entry(entry);
-            return Some(Key::Of(entry));
+            return Some(ConfigKey::Of(entry));
         }
         let name = context.missing(self.of.node, self.missing)?;
         self.missing += 1;
         self.current = Current::Missing;
-        Some(Key::Missing(name))
+        Some(ConfigKey::Missing(name))
     }
 }
 
 impl<'de> MapAccess<'de> for MapWalk<'_> {
-    type Error = Fault;
+    type Error = AttemptFault;
 
     fn next_key_seed<K: DeserializeSeed<'de>>(
         &mut self,
         seed: K,
-    ) -> Result<Option<K::Value>, Fault> {
+    ) -> Result<Option<K::Value>, AttemptFault> {
         match self.next_key() {
             None => Ok(None),
-            Some(Key::Of(entry)) => seed
-                .deserialize(Name { text: &entry.key, span: entry.key_span })
+            Some(ConfigKey::Of(entry)) => seed
+                .deserialize(ConfigName { text: &entry.key, span: entry.key_span })
                 .map(Some)
                 .map_err(|fault| fault.at_key(entry)),
-            Some(Key::Missing(name)) => seed
+            Some(ConfigKey::Missing(name)) => seed
                 .deserialize(name.into_deserializer())
                 .map(Some)
-                .map_err(|fault: Fault| fault.echo(id(self.of.node))),
+                .map_err(|fault: AttemptFault| fault.echo(id(self.of.node))),
         }
     }
 
-    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Fault> {
+    fn next_value_seed<V: DeserializeSeed<'de>>(
+        &mut self,
+        seed: V,
+    ) -> Result<V::Value, AttemptFault> {
         let context = self.of.context;
         match std::mem::replace(&mut self.current, Current::Nothing) {
-            Current::Entry(Entry { value, .. }) if context.remedy(value).is_some() => {
+            Current::Entry(NodeEntry { value, .. }) if context.remedy(value).is_some() => {
                 seed.deserialize(Filler { of: id(value) }).map_err(|fault| fault.echo(id(value)))
             }
             Current::Entry(entry) => {
-                let unannounced = matches!(self.announced, Announced::Nobody).then_some(entry);
+                let unannounced = matches!(self.announced, AllowedKeys::Nobody).then_some(entry);
                 seed.deserialize(De { node: &entry.value, context, unannounced })
                     .map_err(|fault| fault.at(&entry.value))
             }
@@ -296,32 +303,32 @@ impl<'de> MapAccess<'de> for MapWalk<'_> {
                 let of = id(self.of.node);
                 seed.deserialize(Filler { of }).map_err(|fault| fault.echo(of))
             }
-            Current::Nothing => Err(Fault::custom("a value was asked for before its key")),
+            Current::Nothing => Err(AttemptFault::custom("a value was asked for before its key")),
         }
     }
 }
 
 /// A key or the name of a variant.
 #[derive(Clone, Copy)]
-struct Name<'n> {
+struct ConfigName<'n> {
     text: &'n str,
-    span: Span,
+    span: NodeSpan,
 }
 
-impl<'n> Name<'n> {
-    fn text(self) -> StrDeserializer<'n, Fault> {
+impl<'n> ConfigName<'n> {
+    fn text(self) -> StrDeserializer<'n, AttemptFault> {
         self.text.into_deserializer()
     }
 }
 
-impl<'de> Deserializer<'de> for Name<'_> {
-    type Error = Fault;
+impl<'de> Deserializer<'de> for ConfigName<'_> {
+    type Error = AttemptFault;
 
-    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, AttemptFault> {
         visitor.visit_str(self.text)
     }
 
-    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, AttemptFault> {
         visitor.visit_some(self)
     }
 
@@ -329,7 +336,7 @@ impl<'de> Deserializer<'de> for Name<'_> {
         self,
         name: &'static str,
         visitor: V,
-    ) -> Result<V::Value, Fault> {
+    ) -> Result<V::Value, AttemptFault> {
         match name {
             SPANNED => visitor.visit_seq(SpanSeq::new(self.span, self)),
             _ => visitor.visit_newtype_struct(self),
@@ -341,7 +348,7 @@ impl<'de> Deserializer<'de> for Name<'_> {
         name: &'static str,
         variants: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, Fault> {
+    ) -> Result<V::Value, AttemptFault> {
         self.text().deserialize_enum(name, variants, visitor)
     }
 
@@ -355,16 +362,19 @@ impl<'de> Deserializer<'de> for Name<'_> {
 struct Variant<'n> {
     of: De<'n>,
     name: &'n str,
-    content: Option<&'n Entry>,
+    content: Option<&'n NodeEntry>,
 }
 
 impl<'n, 'de> EnumAccess<'de> for Variant<'n> {
-    type Error = Fault;
+    type Error = AttemptFault;
     type Variant = Self;
 
-    fn variant_seed<V: DeserializeSeed<'de>>(self, seed: V) -> Result<(V::Value, Self), Fault> {
+    fn variant_seed<V: DeserializeSeed<'de>>(
+        self,
+        seed: V,
+    ) -> Result<(V::Value, Self), AttemptFault> {
         let span = self.content.map_or(self.of.node.span, |entry| entry.key_span);
-        let read = seed.deserialize(Name { text: self.name, span });
+        let read = seed.deserialize(ConfigName { text: self.name, span });
         let variant = read.map_err(|fault| match self.content {
             Some(entry) => fault.at_key(entry),
             None => fault,
@@ -375,8 +385,8 @@ impl<'n, 'de> EnumAccess<'de> for Variant<'n> {
 
 impl<'n> Variant<'n> {
     /// Returns the content of the variant; a variant without content is an error.
-    fn content(&self) -> Result<De<'n>, Fault> {
-        let needs = || Fault::custom(format!("{} needs a value", quoted(self.name)));
+    fn content(&self) -> Result<De<'n>, AttemptFault> {
+        let needs = || AttemptFault::custom(format!("{} needs a value", quoted(self.name)));
         let entry = self.content.ok_or_else(needs)?;
         Ok(De::root(&entry.value, self.of.context))
     }
@@ -389,18 +399,22 @@ impl<'n> Variant<'n> {
 }
 
 impl<'de> VariantAccess<'de> for Variant<'_> {
-    type Error = Fault;
+    type Error = AttemptFault;
 
-    fn unit_variant(self) -> Result<(), Fault> {
+    fn unit_variant(self) -> Result<(), AttemptFault> {
         match self.content {
             Some(entry) if !entry.value.is_null() && self.stand_in().is_none() => {
-                Err(Fault::custom(format!("{} takes no value", quoted(self.name))).at(&entry.value))
+                Err(AttemptFault::custom(format!("{} takes no value", quoted(self.name)))
+                    .at(&entry.value))
             }
             _ => Ok(()),
         }
     }
 
-    fn newtype_variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<T::Value, Fault> {
+    fn newtype_variant_seed<T: DeserializeSeed<'de>>(
+        self,
+        seed: T,
+    ) -> Result<T::Value, AttemptFault> {
         if let Some(filler) = self.stand_in() {
             return seed.deserialize(filler).map_err(|fault| fault.echo(filler.of));
         }
@@ -408,7 +422,11 @@ impl<'de> VariantAccess<'de> for Variant<'_> {
         seed.deserialize(content).map_err(|fault| fault.at(content.node))
     }
 
-    fn tuple_variant<V: Visitor<'de>>(self, length: usize, visitor: V) -> Result<V::Value, Fault> {
+    fn tuple_variant<V: Visitor<'de>>(
+        self,
+        length: usize,
+        visitor: V,
+    ) -> Result<V::Value, AttemptFault> {
         match self.stand_in() {
             Some(filler) => filler.deserialize_tuple(length, visitor),
             None => self.content()?.deserialize_seq(visitor),
@@ -419,7 +437,7 @@ impl<'de> VariantAccess<'de> for Variant<'_> {
         self,
         fields: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, Fault> {
+    ) -> Result<V::Value, AttemptFault> {
         match self.stand_in() {
             Some(filler) => filler.deserialize_map(visitor),
             None => self.content()?.deserialize_struct("", fields, visitor),

@@ -2,20 +2,20 @@
 //! expected but not where; each level they pass on their way out adds its node.
 
 use super::words::{listed, plain, quoted, remedy, suggestion};
-use super::{Entry, Node, Problem, Span};
+use super::{Node, NodeEntry, NodeSpan, Problem};
 use serde::de::{Error, Expected, Unexpected};
 use std::fmt;
 
 /// The identity of a node while its tree is borrowed.
-pub(super) type Id = usize;
+pub(super) type NodeId = usize;
 
-pub(super) fn id(node: &Node) -> Id {
+pub(super) fn id(node: &Node) -> NodeId {
     std::ptr::from_ref(node).addr()
 }
 
 /// Kind of fault.
 #[derive(Debug)]
-pub(super) enum What {
+pub(super) enum ConfigFaultKind {
     /// The value has the wrong kind.
     Type { expected: String, found: String },
     /// The value has the right kind but is not accepted.
@@ -36,26 +36,26 @@ pub(super) enum What {
 
 /// One failed attempt.
 #[derive(Debug)]
-pub(super) struct Fault(Box<Inner>);
+pub(super) struct AttemptFault(Box<FaultState>);
 
 #[derive(Debug)]
-struct Inner {
-    what: What,
+struct FaultState {
+    what: ConfigFaultKind,
     /// Problem to report, once its position is known.
     problem: Option<Problem>,
     /// The offending node and the nodes around it, innermost first.
-    path: Vec<Id>,
+    path: Vec<NodeId>,
     /// Whether this fault only follows from a problem that was already reported.
     echo: bool,
 }
 
-impl From<What> for Fault {
-    fn from(what: What) -> Self {
-        Self(Box::new(Inner { what, problem: None, path: Vec::new(), echo: false }))
+impl From<ConfigFaultKind> for AttemptFault {
+    fn from(what: ConfigFaultKind) -> Self {
+        Self(Box::new(FaultState { what, problem: None, path: Vec::new(), echo: false }))
     }
 }
 
-impl Fault {
+impl AttemptFault {
     /// Records that the fault passed through `node`; the innermost node is at fault.
     pub(super) fn at(mut self, node: &Node) -> Self {
         if self.0.path.is_empty() {
@@ -68,7 +68,7 @@ impl Fault {
     }
 
     /// Makes the key the part at fault.
-    pub(super) fn at_key(mut self, entry: &Entry) -> Self {
+    pub(super) fn at_key(mut self, entry: &NodeEntry) -> Self {
         if self.0.path.is_empty() {
             self.0.problem = Some(self.0.what.problem(entry.key_span, None));
             self.0.path.push(id(&entry.value));
@@ -77,7 +77,7 @@ impl Fault {
     }
 
     /// Marks the fault as caused by the substitute for the node with this ID.
-    pub(super) fn echo(mut self, of: Id) -> Self {
+    pub(super) fn echo(mut self, of: NodeId) -> Self {
         self.0.echo = true;
         if self.0.path.is_empty() {
             self.0.path.push(of);
@@ -85,7 +85,7 @@ impl Fault {
         self
     }
 
-    pub(super) fn what(&self) -> &What {
+    pub(super) fn what(&self) -> &ConfigFaultKind {
         &self.0.what
     }
 
@@ -93,7 +93,7 @@ impl Fault {
         self.0.echo
     }
 
-    pub(super) fn path(&self) -> &[Id] {
+    pub(super) fn path(&self) -> &[NodeId] {
         &self.0.path
     }
 
@@ -102,10 +102,10 @@ impl Fault {
     }
 }
 
-impl What {
+impl ConfigFaultKind {
     /// Returns the problem at `span`; `node` is the value at that position, unless the
     /// position is that of a key.
-    pub(super) fn problem(&self, span: Span, node: Option<&Node>) -> Problem {
+    pub(super) fn problem(&self, span: NodeSpan, node: Option<&Node>) -> Problem {
         let problem = match self {
             Self::Type { expected, .. } | Self::Value { expected, .. } => {
                 let mut problem = Problem::error(self.code(), self.to_string());
@@ -136,7 +136,7 @@ impl What {
     }
 }
 
-impl fmt::Display for What {
+impl fmt::Display for ConfigFaultKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Type { expected, found } | Self::Value { expected, found } => {
@@ -152,45 +152,47 @@ impl fmt::Display for What {
     }
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for AttemptFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.what.fmt(f)
     }
 }
 
-impl std::error::Error for Fault {}
+impl std::error::Error for AttemptFault {}
 
-impl Error for Fault {
+impl Error for AttemptFault {
     fn custom<T: fmt::Display>(message: T) -> Self {
-        What::Custom(message.to_string()).into()
+        ConfigFaultKind::Custom(message.to_string()).into()
     }
 
     fn invalid_type(found: Unexpected<'_>, expected: &dyn Expected) -> Self {
-        What::Type { expected: plain(&expected.to_string()), found: kind_word(found) }.into()
+        ConfigFaultKind::Type { expected: plain(&expected.to_string()), found: kind_word(found) }
+            .into()
     }
 
     fn invalid_value(found: Unexpected<'_>, expected: &dyn Expected) -> Self {
-        What::Value { expected: plain(&expected.to_string()), found: value_word(found) }.into()
+        ConfigFaultKind::Value { expected: plain(&expected.to_string()), found: value_word(found) }
+            .into()
     }
 
     fn invalid_length(found: usize, expected: &dyn Expected) -> Self {
-        What::Length { expected: plain(&expected.to_string()), found }.into()
+        ConfigFaultKind::Length { expected: plain(&expected.to_string()), found }.into()
     }
 
     fn unknown_variant(found: &str, allowed: &'static [&'static str]) -> Self {
-        What::Variant { found: found.to_owned(), allowed }.into()
+        ConfigFaultKind::Variant { found: found.to_owned(), allowed }.into()
     }
 
     fn unknown_field(found: &str, allowed: &'static [&'static str]) -> Self {
-        What::Key { found: found.to_owned(), allowed }.into()
+        ConfigFaultKind::Key { found: found.to_owned(), allowed }.into()
     }
 
     fn missing_field(name: &'static str) -> Self {
-        What::Missing(name).into()
+        ConfigFaultKind::Missing(name).into()
     }
 
     fn duplicate_field(name: &'static str) -> Self {
-        What::Twice(name).into()
+        ConfigFaultKind::Twice(name).into()
     }
 }
 

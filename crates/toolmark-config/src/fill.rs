@@ -1,9 +1,9 @@
 //! Substitutes for values that are missing or wrong. With a substitute, reading continues
 //! with the surrounding values and finds the other mistakes; the result is discarded.
 
-use super::fault::{Fault, Id};
+use super::fault::{AttemptFault, NodeId};
 use super::spanned::{NODE, SPANNED, SpanSeq, hand_over};
-use super::{Kind, Node, Span};
+use super::{Node, NodeKind, NodeSpan};
 use serde::de::value::{MapDeserializer, SeqDeserializer, StrDeserializer};
 use serde::de::{
     DeserializeSeed, Deserializer, EnumAccess, Error, IntoDeserializer, VariantAccess, Visitor,
@@ -13,19 +13,19 @@ use serde::de::{
 #[derive(Clone, Copy)]
 pub(super) struct Filler {
     /// The node that is replaced, or the map in which the value is missing.
-    pub(super) of: Id,
+    pub(super) of: NodeId,
 }
 
 macro_rules! harmless {
     ($($method:ident $visit:ident $value:expr,)*) => {$(
-        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
-            visitor.$visit($value).map_err(|fault: Fault| fault.echo(self.of))
+        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, AttemptFault> {
+            visitor.$visit($value).map_err(|fault: AttemptFault| fault.echo(self.of))
         }
     )*};
 }
 
 impl<'de> Deserializer<'de> for Filler {
-    type Error = Fault;
+    type Error = AttemptFault;
 
     harmless! {
         deserialize_any visit_str "x",
@@ -48,15 +48,18 @@ impl<'de> Deserializer<'de> for Filler {
         deserialize_byte_buf visit_bytes b"x",
     }
 
-    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, AttemptFault> {
         visitor.visit_none()
     }
 
-    fn deserialize_unit<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+    fn deserialize_unit<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, AttemptFault> {
         visitor.visit_unit()
     }
 
-    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+    fn deserialize_ignored_any<V: Visitor<'de>>(
+        self,
+        visitor: V,
+    ) -> Result<V::Value, AttemptFault> {
         visitor.visit_unit()
     }
 
@@ -64,7 +67,7 @@ impl<'de> Deserializer<'de> for Filler {
         self,
         _: &'static str,
         visitor: V,
-    ) -> Result<V::Value, Fault> {
+    ) -> Result<V::Value, AttemptFault> {
         visitor.visit_unit()
     }
 
@@ -72,16 +75,16 @@ impl<'de> Deserializer<'de> for Filler {
         self,
         name: &'static str,
         visitor: V,
-    ) -> Result<V::Value, Fault> {
+    ) -> Result<V::Value, AttemptFault> {
         let read = match name {
-            SPANNED => visitor.visit_seq(SpanSeq::new(Span::default(), self)),
-            NODE => hand_over(&Node::from(Kind::Text("x".into())), visitor),
+            SPANNED => visitor.visit_seq(SpanSeq::new(NodeSpan::default(), self)),
+            NODE => hand_over(&Node::from(NodeKind::Text("x".into())), visitor),
             _ => visitor.visit_newtype_struct(self),
         };
         read.map_err(|fault| fault.echo(self.of))
     }
 
-    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, AttemptFault> {
         self.deserialize_tuple(0, visitor)
     }
 
@@ -89,9 +92,11 @@ impl<'de> Deserializer<'de> for Filler {
         self,
         length: usize,
         visitor: V,
-    ) -> Result<V::Value, Fault> {
+    ) -> Result<V::Value, AttemptFault> {
         let items = std::iter::repeat_n(self, length);
-        visitor.visit_seq(SeqDeserializer::new(items)).map_err(|fault: Fault| fault.echo(self.of))
+        visitor
+            .visit_seq(SeqDeserializer::new(items))
+            .map_err(|fault: AttemptFault| fault.echo(self.of))
     }
 
     fn deserialize_tuple_struct<V: Visitor<'de>>(
@@ -99,13 +104,15 @@ impl<'de> Deserializer<'de> for Filler {
         _: &'static str,
         length: usize,
         visitor: V,
-    ) -> Result<V::Value, Fault> {
+    ) -> Result<V::Value, AttemptFault> {
         self.deserialize_tuple(length, visitor)
     }
 
-    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, AttemptFault> {
         let nothing = std::iter::empty::<(&str, Self)>();
-        visitor.visit_map(MapDeserializer::new(nothing)).map_err(|fault: Fault| fault.echo(self.of))
+        visitor
+            .visit_map(MapDeserializer::new(nothing))
+            .map_err(|fault: AttemptFault| fault.echo(self.of))
     }
 
     fn deserialize_struct<V: Visitor<'de>>(
@@ -113,7 +120,7 @@ impl<'de> Deserializer<'de> for Filler {
         _: &'static str,
         _: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, Fault> {
+    ) -> Result<V::Value, AttemptFault> {
         self.deserialize_map(visitor)
     }
 
@@ -122,16 +129,16 @@ impl<'de> Deserializer<'de> for Filler {
         _: &'static str,
         variants: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, Fault> {
+    ) -> Result<V::Value, AttemptFault> {
         let read = match variants.first() {
             Some(name) => visitor.visit_enum(FirstVariant { name, filler: self }),
-            None => Err(Fault::custom("an enum without variants")),
+            None => Err(AttemptFault::custom("an enum without variants")),
         };
         read.map_err(|fault| fault.echo(self.of))
     }
 }
 
-impl<'de> IntoDeserializer<'de, Fault> for Filler {
+impl<'de> IntoDeserializer<'de, AttemptFault> for Filler {
     type Deserializer = Self;
 
     fn into_deserializer(self) -> Self {
@@ -145,27 +152,37 @@ struct FirstVariant {
 }
 
 impl<'de> EnumAccess<'de> for FirstVariant {
-    type Error = Fault;
+    type Error = AttemptFault;
     type Variant = Filler;
 
-    fn variant_seed<V: DeserializeSeed<'de>>(self, seed: V) -> Result<(V::Value, Filler), Fault> {
-        let name: StrDeserializer<'_, Fault> = self.name.into_deserializer();
+    fn variant_seed<V: DeserializeSeed<'de>>(
+        self,
+        seed: V,
+    ) -> Result<(V::Value, Filler), AttemptFault> {
+        let name: StrDeserializer<'_, AttemptFault> = self.name.into_deserializer();
         Ok((seed.deserialize(name)?, self.filler))
     }
 }
 
 impl<'de> VariantAccess<'de> for Filler {
-    type Error = Fault;
+    type Error = AttemptFault;
 
-    fn unit_variant(self) -> Result<(), Fault> {
+    fn unit_variant(self) -> Result<(), AttemptFault> {
         Ok(())
     }
 
-    fn newtype_variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<T::Value, Fault> {
+    fn newtype_variant_seed<T: DeserializeSeed<'de>>(
+        self,
+        seed: T,
+    ) -> Result<T::Value, AttemptFault> {
         seed.deserialize(self)
     }
 
-    fn tuple_variant<V: Visitor<'de>>(self, length: usize, visitor: V) -> Result<V::Value, Fault> {
+    fn tuple_variant<V: Visitor<'de>>(
+        self,
+        length: usize,
+        visitor: V,
+    ) -> Result<V::Value, AttemptFault> {
         self.deserialize_tuple(length, visitor)
     }
 
@@ -173,7 +190,7 @@ impl<'de> VariantAccess<'de> for Filler {
         self,
         _: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, Fault> {
+    ) -> Result<V::Value, AttemptFault> {
         self.deserialize_map(visitor)
     }
 }

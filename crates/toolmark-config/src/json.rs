@@ -1,10 +1,10 @@
 //! Parses JSON text into a tree through the structural index of `toolmark-scan`, because
 //! generated specs can be large.
 
-use crate::Source;
+use crate::SourceText;
 use crate::scalar;
 use crate::yaml::{MAX_PROBLEMS, duplicate_key, not_shown, too_deep};
-use crate::{CompactString, Entry, Kind, MAX_DEPTH, Node, Problem, Span};
+use crate::{CompactString, MAX_DEPTH, Node, NodeEntry, NodeKind, NodeSpan, Problem};
 use std::cmp::Ordering;
 use std::collections::HashMap;
 use toolmark_scan::{ScanError, Scanner, Value};
@@ -17,18 +17,21 @@ const SMALL_MAP: usize = 12;
 /// # Errors
 ///
 /// The reason why the text is not strict JSON.
-pub fn parse(source: &Source, problems: &mut Vec<Problem>) -> Result<Option<Node>, Box<Problem>> {
+pub fn parse(
+    source: &SourceText,
+    problems: &mut Vec<Problem>,
+) -> Result<Option<Node>, Box<Problem>> {
     let text = source.text();
     let mut scanner = Scanner::new();
     match scanner.parse(text) {
-        Ok(doc) => Ok(Walk { base: 0, problems }.read(doc.root())),
+        Ok(doc) => Ok(JsonWalk { base: 0, problems }.read(doc.root())),
         Err(error) => Err(Box::new(not_json(text, 0, error, "not JSON"))),
     }
 }
 
 /// Parses a text with one JSON value per line and passes each value to `show`. Empty lines
 /// are skipped; lines that are not JSON are reported.
-pub fn lines(source: &Source, problems: &mut Vec<Problem>, mut show: impl FnMut(Node)) {
+pub fn lines(source: &SourceText, problems: &mut Vec<Problem>, mut show: impl FnMut(Node)) {
     let mut scanner = Scanner::new();
     let mut base = 0;
     let mut bad = 0_usize;
@@ -36,7 +39,7 @@ pub fn lines(source: &Source, problems: &mut Vec<Problem>, mut show: impl FnMut(
         if !line.trim().is_empty() {
             match scanner.parse(line) {
                 Ok(doc) => {
-                    if let Some(node) = (Walk { base, problems }).read(doc.root()) {
+                    if let Some(node) = (JsonWalk { base, problems }).read(doc.root()) {
                         show(node);
                     }
                 }
@@ -64,7 +67,7 @@ pub fn tree(text: &str) -> Option<Node> {
     let mut problems = Vec::new();
     let mut scanner = Scanner::new();
     let doc = scanner.parse(text).ok()?;
-    let node = Walk { base: 0, problems: &mut problems }.read(doc.root());
+    let node = JsonWalk { base: 0, problems: &mut problems }.read(doc.root());
     node.filter(|_| problems.is_empty())
 }
 
@@ -77,7 +80,7 @@ fn not_json(text: &str, base: usize, error: ScanError, what: &str) -> Problem {
     let word = text.get(at..).and_then(|rest| rest.chars().next());
     let end = at + word.filter(|c| !c.is_whitespace()).map_or(0, char::len_utf8);
     let problem = Problem::error("not-json", format!("{what}: {}", error.problem))
-        .at(Span::new(base + at, base + end));
+        .at(NodeSpan::new(base + at, base + end));
     match word {
         Some('\'') => problem.help("use double quotes for strings and keys"),
         Some('}' | ']') => problem.help("remove the comma before it"),
@@ -85,27 +88,27 @@ fn not_json(text: &str, base: usize, error: ScanError, what: &str) -> Problem {
     }
 }
 
-struct Walk<'p> {
+struct JsonWalk<'p> {
     /// Byte of the source at which the text begins.
     base: usize,
     problems: &'p mut Vec<Problem>,
 }
 
-impl Walk<'_> {
+impl JsonWalk<'_> {
     fn read(&mut self, value: Value<'_>) -> Option<Node> {
         self.node(value, MAX_DEPTH).map_err(|problem| self.problems.push(*problem)).ok()
     }
 
     /// Recurses at most `depth` times.
     fn node(&mut self, value: Value<'_>, depth: usize) -> Result<Node, Box<Problem>> {
-        use toolmark_scan::Kind as Scanned;
+        use toolmark_scan::JsonKind as Scanned;
         let span = self.span(value);
         let kind = match value.kind() {
-            Scanned::Null => Kind::Null,
-            Scanned::True => Kind::Bool(true),
-            Scanned::False => Kind::Bool(false),
+            Scanned::Null => NodeKind::Null,
+            Scanned::True => NodeKind::Bool(true),
+            Scanned::False => NodeKind::Bool(false),
             Scanned::Number => number(value.raw()),
-            Scanned::String => Kind::Text(text(value)),
+            Scanned::String => NodeKind::Text(text(value)),
             Scanned::Array | Scanned::Object if depth == 0 => return Err(too_deep(span)),
             Scanned::Array => {
                 // Counting is cheap; growing and wasted room are not.
@@ -113,16 +116,16 @@ impl Walk<'_> {
                 for item in value.items() {
                     items.push(self.node(item, depth - 1)?);
                 }
-                Kind::List(items)
+                NodeKind::List(items)
             }
-            Scanned::Object => Kind::Map(self.entries(value, depth - 1)?),
+            Scanned::Object => NodeKind::Map(self.entries(value, depth - 1)?),
         };
         Ok(Node { kind, span })
     }
 
-    fn entries(&mut self, value: Value<'_>, depth: usize) -> Result<Vec<Entry>, Box<Problem>> {
-        let mut entries: Vec<Entry> = Vec::with_capacity(value.fields().count());
-        let mut seen: HashMap<CompactString, Span> = HashMap::new();
+    fn entries(&mut self, value: Value<'_>, depth: usize) -> Result<Vec<NodeEntry>, Box<Problem>> {
+        let mut entries: Vec<NodeEntry> = Vec::with_capacity(value.fields().count());
+        let mut seen: HashMap<CompactString, NodeSpan> = HashMap::new();
         for (name, value) in value.fields() {
             let (key, key_span) = (text(name), self.span(name));
             if entries.len() == SMALL_MAP && seen.is_empty() {
@@ -141,7 +144,7 @@ impl Walk<'_> {
                 seen.insert(key.clone(), key_span);
             }
             let value = self.node(value, depth)?;
-            entries.push(Entry { key, key_span, value });
+            entries.push(NodeEntry { key, key_span, value });
         }
         Ok(entries)
     }
@@ -154,9 +157,9 @@ impl Walk<'_> {
         }
     }
 
-    fn span(&self, value: Value<'_>) -> Span {
+    fn span(&self, value: Value<'_>) -> NodeSpan {
         let (start, end) = value.span();
-        Span::new(self.base + start, self.base + end)
+        NodeSpan::new(self.base + start, self.base + end)
     }
 }
 
@@ -165,12 +168,12 @@ fn text(value: Value<'_>) -> CompactString {
 }
 
 /// Parses a JSON number, and Python's words for the numbers that JSON lacks.
-fn number(raw: &str) -> Kind {
+fn number(raw: &str) -> NodeKind {
     match raw {
-        "NaN" => Kind::Float(f64::NAN),
-        "Infinity" => Kind::Float(f64::INFINITY),
-        "-Infinity" => Kind::Float(f64::NEG_INFINITY),
-        _ => scalar::number(raw).unwrap_or_else(|| Kind::Text(raw.into())),
+        "NaN" => NodeKind::Float(f64::NAN),
+        "Infinity" => NodeKind::Float(f64::INFINITY),
+        "-Infinity" => NodeKind::Float(f64::NEG_INFINITY),
+        _ => scalar::number(raw).unwrap_or_else(|| NodeKind::Text(raw.into())),
     }
 }
 
@@ -182,7 +185,7 @@ mod tests {
     #[test]
     fn values_and_places() {
         let text = r#" {"é": [1, -2.5, true, null, "a\u0041\n"], "big": 18446744073709551615} "#;
-        let source = Source::new("x.json", text);
+        let source = SourceText::new("x.json", text);
         let mut problems = Vec::new();
         let node = parse(&source, &mut problems).unwrap().unwrap();
         assert_eq!(problems, []);
@@ -200,7 +203,7 @@ mod tests {
             for twice in [0, size / 2, size - 1] {
                 let mut fields: Vec<_> = (0..size).map(|n| format!("\"k{n}\":{n}")).collect();
                 fields.push(format!("\"k{twice}\":0"));
-                let source = Source::new("x", format!("{{{}}}", fields.join(",")));
+                let source = SourceText::new("x", format!("{{{}}}", fields.join(",")));
                 let mut problems = Vec::new();
                 let node = parse(&source, &mut problems).unwrap().unwrap();
                 assert_eq!(node.entries().count(), size);
@@ -215,7 +218,7 @@ mod tests {
 
     #[test]
     fn that_there_are_more_is_said_once() {
-        let source = Source::new("x", format!("{{{}\"a\":1}}", "\"a\":1,".repeat(1000)));
+        let source = SourceText::new("x", format!("{{{}\"a\":1}}", "\"a\":1,".repeat(1000)));
         let mut problems = Vec::new();
         parse(&source, &mut problems).unwrap().unwrap();
         let codes: Vec<_> = problems.iter().map(|p| p.code).collect();
@@ -225,7 +228,7 @@ mod tests {
 
     #[test]
     fn depth_is_bounded() {
-        let nested = |n: usize| Source::new("x", format!("{}{}", "[".repeat(n), "]".repeat(n)));
+        let nested = |n: usize| SourceText::new("x", format!("{}{}", "[".repeat(n), "]".repeat(n)));
         let mut problems = Vec::new();
         assert!(parse(&nested(MAX_DEPTH), &mut problems).unwrap().is_some());
         assert!(parse(&nested(100_000), &mut problems).unwrap().is_none());
@@ -234,7 +237,7 @@ mod tests {
 
     #[test]
     fn bad_lines_are_reported_by_number() {
-        let source = Source::new("x.jsonl", "{\"a\":1}\r\n\n{\"é\":}\n{'b':1}\n[2]");
+        let source = SourceText::new("x.jsonl", "{\"a\":1}\r\n\n{\"é\":}\n{'b':1}\n[2]");
         let mut problems = Vec::new();
         let mut nodes = Vec::new();
         lines(&source, &mut problems, |node| nodes.push(node));
@@ -244,7 +247,7 @@ mod tests {
             .iter()
             .map(|p| (p.message.as_str(), source.place(p.span.unwrap().start)))
             .collect();
-        let place = |line, column| crate::Place { line, column };
+        let place = |line, column| crate::SourcePosition { line, column };
         assert_eq!(
             said,
             [
@@ -252,7 +255,7 @@ mod tests {
                 ("line 4 is not JSON: unexpected literal", place(4, 2)),
             ]
         );
-        let many = Source::new("x", "{\n".repeat(1000));
+        let many = SourceText::new("x", "{\n".repeat(1000));
         problems.clear();
         lines(&many, &mut problems, |node| panic!("{node:?} was read"));
         assert_eq!(problems.len(), MAX_PROBLEMS + 1);

@@ -7,20 +7,20 @@
 //! with the source text underlined, and [`problems_json`] returns them as JSON.
 //!
 //! ```
-//! use toolmark_config::{Source, Style, parse, read, render};
+//! use toolmark_config::{SourceText, RenderStyle, parse, read, render};
 //!
 //! #[derive(serde::Deserialize)]
 //! struct Budget {
 //!     max: u64,
 //! }
 //!
-//! let source = Source::new("budget.yaml", "max: -1\nmix: 2\n");
+//! let source = SourceText::new("budget.yaml", "max: -1\nmix: 2\n");
 //! let mut parsed = parse(&source);
 //! let budget: Option<Budget> = read(&parsed.node.unwrap(), &mut parsed.problems);
 //! assert!(budget.is_none());
 //! let messages: Vec<_> = parsed.problems.iter().map(|problem| problem.message.as_str()).collect();
 //! assert_eq!(messages, ["expected a whole number of 0 or more, found -1", "unknown key \"mix\""]);
-//! assert!(render(&source, &parsed.problems, Style::default()).contains("budget.yaml:2:1"));
+//! assert!(render(&source, &parsed.problems, RenderStyle::default()).contains("budget.yaml:2:1"));
 //! ```
 
 #![forbid(unsafe_code)]
@@ -43,11 +43,11 @@ mod words;
 pub mod yaml;
 
 pub use compact_str::CompactString;
-pub use node::{Entry, Kind, MAX_DEPTH, Node, Span};
-pub use parse::{Parsed, parse};
-pub use problem::{Problem, Severity};
+pub use node::{MAX_DEPTH, Node, NodeEntry, NodeKind, NodeSpan};
+pub use parse::{ParsedTree, parse};
+pub use problem::{Problem, ProblemSeverity};
 pub use read::read;
-pub use render::{Style, problems_json, render};
-pub use source::{Place, Source};
+pub use render::{RenderStyle, problems_json, render};
+pub use source::{SourcePosition, SourceText};
 pub use spanned::Spanned;
 pub use words::{did_you_mean, quoted};

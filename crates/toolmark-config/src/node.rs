@@ -9,14 +9,14 @@ pub const MAX_DEPTH: usize = 64;
 
 /// A range of bytes in the source text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, PartialOrd, Ord, Hash)]
-pub struct Span {
+pub struct NodeSpan {
     /// First byte.
     pub start: u32,
     /// Byte after the last one.
     pub end: u32,
 }
 
-impl Span {
+impl NodeSpan {
     /// Creates the span from `start` to before `end`; positions beyond the supported maximum
     /// are clamped to it.
     #[must_use]
@@ -44,21 +44,21 @@ impl Span {
 #[derive(Clone, Debug)]
 pub struct Node {
     /// The value.
-    pub kind: Kind,
+    pub kind: NodeKind,
     /// Source position; the default span if there is no text.
-    pub span: Span,
+    pub span: NodeSpan,
 }
 
 /// Content of a [`Node`].
 #[derive(Clone, Debug, PartialEq)]
-pub enum Kind {
+pub enum NodeKind {
     /// `null`, `~` or nothing.
     Null,
     /// `true` or `false`.
     Bool(bool),
     /// A whole number.
     Int(i64),
-    /// A whole number above [`i64::MAX`]; smaller numbers are [`Kind::Int`].
+    /// A whole number above [`i64::MAX`]; smaller numbers are [`NodeKind::Int`].
     UInt(u64),
     /// Any other number, including infinities and NaN.
     Float(f64),
@@ -67,16 +67,16 @@ pub enum Kind {
     /// A sequence.
     List(Vec<Node>),
     /// A mapping, in source order. Keys are unique.
-    Map(Vec<Entry>),
+    Map(Vec<NodeEntry>),
 }
 
 /// One key of a map with its value.
 #[derive(Clone, Debug)]
-pub struct Entry {
+pub struct NodeEntry {
     /// The key; keys that are not strings are converted to text.
     pub key: CompactString,
     /// Source position of the key.
-    pub key_span: Span,
+    pub key_span: NodeSpan,
     /// Value of the key.
     pub value: Node,
 }
@@ -87,16 +87,16 @@ impl PartialEq for Node {
     }
 }
 
-impl PartialEq for Entry {
+impl PartialEq for NodeEntry {
     fn eq(&self, other: &Self) -> bool {
         self.key == other.key && self.value == other.value
     }
 }
 
-impl From<Kind> for Node {
+impl From<NodeKind> for Node {
     /// Creates a value without a position.
-    fn from(kind: Kind) -> Self {
-        Self { kind, span: Span::default() }
+    fn from(kind: NodeKind) -> Self {
+        Self { kind, span: NodeSpan::default() }
     }
 }
 
@@ -104,16 +104,18 @@ impl Node {
     /// Returns the same value at another position, for values that are read in one place and
     /// shown where they are used.
     #[must_use]
-    pub fn moved(&self, span: Span) -> Self {
+    pub fn moved(&self, span: NodeSpan) -> Self {
         let kind = match &self.kind {
-            Kind::List(items) => Kind::List(items.iter().map(|item| item.moved(span)).collect()),
-            Kind::Map(entries) => {
-                let moved = |entry: &Entry| Entry {
+            NodeKind::List(items) => {
+                NodeKind::List(items.iter().map(|item| item.moved(span)).collect())
+            }
+            NodeKind::Map(entries) => {
+                let moved = |entry: &NodeEntry| NodeEntry {
                     key: entry.key.clone(),
                     key_span: span,
                     value: entry.value.moved(span),
                 };
-                Kind::Map(entries.iter().map(moved).collect())
+                NodeKind::Map(entries.iter().map(moved).collect())
             }
             other => other.clone(),
         };
@@ -122,7 +124,7 @@ impl Node {
 
     /// Creates a value at a position.
     #[must_use]
-    pub fn new(kind: Kind, span: Span) -> Self {
+    pub fn new(kind: NodeKind, span: NodeSpan) -> Self {
         Self { kind, span }
     }
 
@@ -134,12 +136,12 @@ impl Node {
 
     /// Returns the entry of `key` of a map, with the position of the key.
     #[must_use]
-    pub fn entry(&self, key: &str) -> Option<&Entry> {
+    pub fn entry(&self, key: &str) -> Option<&NodeEntry> {
         self.entries().find(|entry| entry.key == key)
     }
 
     /// Iterates over the entries of a map; empty for other kinds.
-    pub fn entries(&self) -> std::slice::Iter<'_, Entry> {
+    pub fn entries(&self) -> std::slice::Iter<'_, NodeEntry> {
         self.as_map().unwrap_or_default().iter()
     }
 
@@ -151,14 +153,14 @@ impl Node {
     /// Whether the value is null.
     #[must_use]
     pub fn is_null(&self) -> bool {
-        matches!(self.kind, Kind::Null)
+        matches!(self.kind, NodeKind::Null)
     }
 
     /// Returns the text of a string.
     #[must_use]
     pub fn as_str(&self) -> Option<&str> {
         match &self.kind {
-            Kind::Text(text) => Some(text),
+            NodeKind::Text(text) => Some(text),
             _ => None,
         }
     }
@@ -167,7 +169,7 @@ impl Node {
     #[must_use]
     pub fn as_bool(&self) -> Option<bool> {
         match self.kind {
-            Kind::Bool(value) => Some(value),
+            NodeKind::Bool(value) => Some(value),
             _ => None,
         }
     }
@@ -176,7 +178,7 @@ impl Node {
     #[must_use]
     pub fn as_i64(&self) -> Option<i64> {
         match self.kind {
-            Kind::Int(value) => Some(value),
+            NodeKind::Int(value) => Some(value),
             _ => None,
         }
     }
@@ -185,8 +187,8 @@ impl Node {
     #[must_use]
     pub fn as_u64(&self) -> Option<u64> {
         match self.kind {
-            Kind::Int(value) => u64::try_from(value).ok(),
-            Kind::UInt(value) => Some(value),
+            NodeKind::Int(value) => u64::try_from(value).ok(),
+            NodeKind::UInt(value) => Some(value),
             _ => None,
         }
     }
@@ -195,9 +197,9 @@ impl Node {
     #[must_use]
     pub fn as_f64(&self) -> Option<f64> {
         match self.kind {
-            Kind::Int(value) => Some(value as f64),
-            Kind::UInt(value) => Some(value as f64),
-            Kind::Float(value) => Some(value),
+            NodeKind::Int(value) => Some(value as f64),
+            NodeKind::UInt(value) => Some(value as f64),
+            NodeKind::Float(value) => Some(value),
             _ => None,
         }
     }
@@ -206,23 +208,23 @@ impl Node {
     #[must_use]
     pub fn as_list(&self) -> Option<&[Self]> {
         match &self.kind {
-            Kind::List(items) => Some(items),
+            NodeKind::List(items) => Some(items),
             _ => None,
         }
     }
 
     /// Returns the entries of a map.
     #[must_use]
-    pub fn as_map(&self) -> Option<&[Entry]> {
+    pub fn as_map(&self) -> Option<&[NodeEntry]> {
         match &self.kind {
-            Kind::Map(entries) => Some(entries),
+            NodeKind::Map(entries) => Some(entries),
             _ => None,
         }
     }
 
     /// Removes `key` from a map and returns its value.
     pub fn remove(&mut self, key: &str) -> Option<Self> {
-        let Kind::Map(entries) = &mut self.kind else { return None };
+        let NodeKind::Map(entries) = &mut self.kind else { return None };
         let at = entries.iter().position(|entry| entry.key == key)?;
         Some(entries.remove(at).value)
     }
@@ -231,7 +233,7 @@ impl Node {
     #[must_use]
     pub fn without(&self, keys: &[&str]) -> Self {
         let kind = match &self.kind {
-            Kind::Map(entries) => Kind::Map(
+            NodeKind::Map(entries) => NodeKind::Map(
                 entries.iter().filter(|e| !keys.contains(&e.key.as_str())).cloned().collect(),
             ),
             other => other.clone(),
@@ -243,13 +245,13 @@ impl Node {
     #[must_use]
     pub fn word(&self) -> &'static str {
         match self.kind {
-            Kind::Null => "nothing",
-            Kind::Bool(true) => "true",
-            Kind::Bool(false) => "false",
-            Kind::Int(_) | Kind::UInt(_) | Kind::Float(_) => "a number",
-            Kind::Text(_) => "text",
-            Kind::List(_) => "a list",
-            Kind::Map(_) => "a map",
+            NodeKind::Null => "nothing",
+            NodeKind::Bool(true) => "true",
+            NodeKind::Bool(false) => "false",
+            NodeKind::Int(_) | NodeKind::UInt(_) | NodeKind::Float(_) => "a number",
+            NodeKind::Text(_) => "text",
+            NodeKind::List(_) => "a list",
+            NodeKind::Map(_) => "a map",
         }
     }
 
@@ -258,14 +260,14 @@ impl Node {
     #[must_use]
     pub fn to_json(&self) -> Value {
         match &self.kind {
-            Kind::Null => Value::Null,
-            Kind::Bool(value) => Value::from(*value),
-            Kind::Int(value) => Value::from(*value),
-            Kind::UInt(value) => Value::from(*value),
-            Kind::Float(value) => Value::from(*value),
-            Kind::Text(value) => Value::from(value.as_str()),
-            Kind::List(items) => items.iter().map(Self::to_json).collect(),
-            Kind::Map(entries) => {
+            NodeKind::Null => Value::Null,
+            NodeKind::Bool(value) => Value::from(*value),
+            NodeKind::Int(value) => Value::from(*value),
+            NodeKind::UInt(value) => Value::from(*value),
+            NodeKind::Float(value) => Value::from(*value),
+            NodeKind::Text(value) => Value::from(value.as_str()),
+            NodeKind::List(items) => items.iter().map(Self::to_json).collect(),
+            NodeKind::Map(entries) => {
                 let fields = entries.iter().map(|e| (e.key.to_string(), e.value.to_json()));
                 Value::Object(fields.collect::<Map<_, _>>())
             }
@@ -281,26 +283,30 @@ impl Node {
 
     fn from_json_within(value: &Value, depth: usize) -> Option<Self> {
         let kind = match value {
-            Value::Null => Kind::Null,
-            Value::Bool(value) => Kind::Bool(*value),
+            Value::Null => NodeKind::Null,
+            Value::Bool(value) => NodeKind::Bool(*value),
             Value::Number(number) => match (number.as_i64(), number.as_u64()) {
-                (Some(value), _) => Kind::Int(value),
-                (None, Some(value)) => Kind::UInt(value),
-                (None, None) => Kind::Float(number.as_f64().unwrap_or(f64::NAN)),
+                (Some(value), _) => NodeKind::Int(value),
+                (None, Some(value)) => NodeKind::UInt(value),
+                (None, None) => NodeKind::Float(number.as_f64().unwrap_or(f64::NAN)),
             },
-            Value::String(text) => Kind::Text(text.as_str().into()),
+            Value::String(text) => NodeKind::Text(text.as_str().into()),
             Value::Array(items) => {
                 let depth = depth.checked_sub(1)?;
                 let items = items.iter().map(|item| Self::from_json_within(item, depth));
-                Kind::List(items.collect::<Option<_>>()?)
+                NodeKind::List(items.collect::<Option<_>>()?)
             }
             Value::Object(fields) => {
                 let depth = depth.checked_sub(1)?;
                 let entries = fields.iter().map(|(key, value)| {
                     let value = Self::from_json_within(value, depth)?;
-                    Some(Entry { key: key.as_str().into(), key_span: Span::default(), value })
+                    Some(NodeEntry {
+                        key: key.as_str().into(),
+                        key_span: NodeSpan::default(),
+                        value,
+                    })
                 });
-                Kind::Map(entries.collect::<Option<_>>()?)
+                NodeKind::Map(entries.collect::<Option<_>>()?)
             }
         };
         Some(kind.into())
@@ -322,14 +328,14 @@ mod tests {
         });
         let node = Node::from_json(&value).unwrap();
         assert_eq!(node.to_json(), value);
-        assert_eq!(node.get("big").unwrap().kind, Kind::UInt(u64::MAX));
+        assert_eq!(node.get("big").unwrap().kind, NodeKind::UInt(u64::MAX));
         assert_eq!(node.get("big").unwrap().as_i64(), None);
         assert_eq!(node.span.known(), None);
     }
 
     #[test]
     fn numbers_json_does_not_have_become_null() {
-        assert_eq!(Node::from(Kind::Float(f64::INFINITY)).to_json(), Value::Null);
+        assert_eq!(Node::from(NodeKind::Float(f64::INFINITY)).to_json(), Value::Null);
     }
 
     #[test]
@@ -353,8 +359,8 @@ mod tests {
 
     #[test]
     fn spans_join() {
-        assert_eq!(Span::new(3, 5).to(Span::new(1, 2)), Span { start: 1, end: 5 });
-        assert_eq!(Span::new(7, 2), Span { start: 7, end: 7 });
-        assert_eq!(Span::new(usize::MAX, usize::MAX).end, u32::MAX);
+        assert_eq!(NodeSpan::new(3, 5).to(NodeSpan::new(1, 2)), NodeSpan { start: 1, end: 5 });
+        assert_eq!(NodeSpan::new(7, 2), NodeSpan { start: 7, end: 7 });
+        assert_eq!(NodeSpan::new(usize::MAX, usize::MAX).end, u32::MAX);
     }
 }

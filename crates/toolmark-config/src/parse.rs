@@ -1,12 +1,12 @@
 //! Parses the text of a spec into a tree, in YAML or JSON.
 
 use crate::{Node, Problem};
-use crate::{Source, json, yaml};
+use crate::{SourceText, json, yaml};
 use std::path::Path;
 
 /// Result of parsing a text.
 #[derive(Debug, Clone)]
-pub struct Parsed {
+pub struct ParsedTree {
     /// The tree; `None` if the text cannot be parsed at all.
     pub node: Option<Node>,
     /// Problems found in the text. If there are errors, the tree may lack the parts they concern.
@@ -18,12 +18,12 @@ pub struct Parsed {
 /// JSON is parsed as JSON, which is fast; everything else is parsed as YAML, which
 /// also covers JSON with comments or trailing commas.
 #[must_use]
-pub fn parse(source: &Source) -> Parsed {
+pub fn parse(source: &SourceText) -> ParsedTree {
     let mut problems = Vec::new();
     let mut json_error = None;
     if source.text().trim_start().starts_with(['{', '[', '"']) {
         match json::parse(source, &mut problems) {
-            Ok(node) => return Parsed { node, problems },
+            Ok(node) => return ParsedTree { node, problems },
             Err(problem) => json_error = Some(*problem),
         }
     }
@@ -33,13 +33,13 @@ pub fn parse(source: &Source) -> Parsed {
         // Someone who writes JSON wants to hear what is wrong with it as JSON.
         problems = json_error.map_or(problems, |problem| vec![problem]);
     }
-    Parsed { node, problems }
+    ParsedTree { node, problems }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Entry, Kind};
+    use crate::{NodeEntry, NodeKind};
     use proptest::prelude::*;
     use serde_json::{Value, json};
 
@@ -54,7 +54,7 @@ mod tests {
             ("x.yaml", "\"a\": 1", json!({"a": 1})),
             ("x.yaml", "[1]\n", json!([1])),
         ] {
-            let parsed = parse(&Source::new(name, text));
+            let parsed = parse(&SourceText::new(name, text));
             assert_eq!(parsed.problems, [], "{text}");
             assert_eq!(parsed.node.unwrap().to_json(), want, "{text}");
         }
@@ -69,7 +69,7 @@ mod tests {
             ("x.json", "{\"a\": 1, \"a\": 2}", "duplicate-key"),
             ("x.yaml", "{\"a\": 1, \"a\": 2}", "duplicate-key"),
         ] {
-            let parsed = parse(&Source::new(name, text));
+            let parsed = parse(&SourceText::new(name, text));
             let codes: Vec<_> = parsed.problems.iter().map(|p| p.code).collect();
             assert_eq!(codes, [code], "{text}");
         }
@@ -84,24 +84,26 @@ mod tests {
             "[ \t\n\r\"'\\\\:#,\\[\\]{}é日\u{85}\u{2028}😀]{0,8}",
         ];
         let leaf = prop_oneof![
-            Just(Kind::Null),
-            any::<bool>().prop_map(Kind::Bool),
-            any::<i64>().prop_map(Kind::Int),
-            (1_u64 << 63..).prop_map(Kind::UInt),
-            any::<f64>().prop_filter("JSON has no other", |f| f.is_finite()).prop_map(Kind::Float),
-            text.clone().prop_map(|text| Kind::Text(text.into())),
+            Just(NodeKind::Null),
+            any::<bool>().prop_map(NodeKind::Bool),
+            any::<i64>().prop_map(NodeKind::Int),
+            (1_u64 << 63..).prop_map(NodeKind::UInt),
+            any::<f64>()
+                .prop_filter("JSON has no other", |f| f.is_finite())
+                .prop_map(NodeKind::Float),
+            text.clone().prop_map(|text| NodeKind::Text(text.into())),
         ];
         let leaf = leaf.prop_map(Node::from);
         leaf.prop_recursive(4, 48, 6, move |inner| {
             let keys = proptest::collection::btree_map(text.clone(), inner.clone(), 0..6);
-            let entry = |(key, value): (String, Node)| Entry {
+            let entry = |(key, value): (String, Node)| NodeEntry {
                 key: key.into(),
                 key_span: Default::default(),
                 value,
             };
             prop_oneof![
-                proptest::collection::vec(inner, 0..6).prop_map(|items| Kind::List(items).into()),
-                keys.prop_map(move |map| Kind::Map(map.into_iter().map(entry).collect()).into()),
+                proptest::collection::vec(inner, 0..6).prop_map(|items| NodeKind::List(items).into()),
+                keys.prop_map(move |map| NodeKind::Map(map.into_iter().map(entry).collect()).into()),
             ]
         })
     }
@@ -110,20 +112,20 @@ mod tests {
     fn write_yaml(node: &Node, indent: usize, out: &mut String) {
         let pad = " ".repeat(indent);
         match &node.kind {
-            Kind::List(items) if !items.is_empty() => {
+            NodeKind::List(items) if !items.is_empty() => {
                 for item in items {
                     *out += &format!("\n{pad}-");
                     write_yaml(item, indent + 2, out);
                 }
             }
-            Kind::Map(entries) if !entries.is_empty() => {
+            NodeKind::Map(entries) if !entries.is_empty() => {
                 for entry in entries {
                     *out += &format!("\n{pad}{}:", yaml_text(&entry.key));
                     write_yaml(&entry.value, indent + 2, out);
                 }
             }
-            Kind::Text(text) => *out += &format!(" {}", yaml_text(text)),
-            Kind::Float(value) => *out += &format!(" {value:?}"),
+            NodeKind::Text(text) => *out += &format!(" {}", yaml_text(text)),
+            NodeKind::Float(value) => *out += &format!(" {value:?}"),
             _ => *out += &format!(" {}", node.to_json()),
         }
     }
@@ -131,7 +133,7 @@ mod tests {
     /// Returns the text plain if that is safe, in single quotes if possible, otherwise escaped.
     fn yaml_text(text: &str) -> String {
         let word = !text.is_empty() && text.chars().all(|c| c.is_ascii_lowercase());
-        if word && matches!(crate::scalar::plain(text), Kind::Text(_)) {
+        if word && matches!(crate::scalar::plain(text), NodeKind::Text(_)) {
             return text.to_owned();
         }
         if text.chars().all(|c| c == ' ' || c.is_ascii_graphic()) {
@@ -161,7 +163,7 @@ mod tests {
                 format!("---\n{block}\n"),
             ];
             for text in texts {
-                let parsed = parse(&Source::new("x", text.clone()));
+                let parsed = parse(&SourceText::new("x", text.clone()));
                 prop_assert_eq!(&parsed.problems, &[], "{}", text);
                 let read = parsed.node.unwrap();
                 prop_assert_eq!(&read, &node, "{}", text);
@@ -171,7 +173,7 @@ mod tests {
 
         #[test]
         fn any_text_is_read_or_refused(text in "[ -~\n\té日\u{0}]{0,80}") {
-            let source = Source::new("x", text.clone());
+            let source = SourceText::new("x", text.clone());
             let parsed = parse(&source);
             prop_assert!(parsed.node.is_some() || parsed.problems.iter().any(Problem::is_error));
             if let Some(node) = &parsed.node {
@@ -195,7 +197,7 @@ mod tests {
 
     #[test]
     fn json_of_yaml_is_the_value() {
-        let parsed = parse(&Source::new("x", "a: .inf\nb: 1"));
+        let parsed = parse(&SourceText::new("x", "a: .inf\nb: 1"));
         assert_eq!(parsed.node.unwrap().to_json(), json!({"a": Value::Null, "b": 1}));
     }
 }

@@ -5,7 +5,7 @@
 
 mod shape;
 
-pub use shape::{Pieces, Place, Shape};
+pub use shape::{ShapePieces, ShapePosition, ValueShape};
 
 use std::ops::Range;
 
@@ -27,7 +27,7 @@ pub struct PlainText<'t> {
 
 /// A position in JSON text.
 #[derive(Debug, Clone, Copy)]
-pub struct Plain<'t, 'q> {
+pub struct JsonCursor<'t, 'q> {
     text: &'t str,
     quotes: &'q [u64],
     at: usize,
@@ -35,7 +35,7 @@ pub struct Plain<'t, 'q> {
 
 /// Keys of an object read so far.
 #[derive(Debug, Default)]
-pub struct Keys {
+pub struct ObjectKeys {
     /// Positions in the text at which the keys begin.
     starts: [u32; MAX_KEYS],
     len: usize,
@@ -44,7 +44,7 @@ pub struct Keys {
     marks: u64,
 }
 
-impl Keys {
+impl ObjectKeys {
     /// Adds a key, unless it is a duplicate or there are too many keys.
     #[inline(always)]
     fn add(&mut self, text: Text<'_>, start: usize, end: usize) -> Option<()> {
@@ -84,12 +84,12 @@ impl<'t> PlainText<'t> {
 
     /// Returns a cursor at the start of the text.
     #[must_use]
-    pub fn start(&self) -> Plain<'t, '_> {
-        Plain { text: self.text, quotes: &self.quotes, at: 0 }
+    pub fn start(&self) -> JsonCursor<'t, '_> {
+        JsonCursor { text: self.text, quotes: &self.quotes, at: 0 }
     }
 }
 
-impl<'t> Plain<'t, '_> {
+impl<'t> JsonCursor<'t, '_> {
     /// Creates a cursor at the start of a short part of such a text.
     #[must_use]
     pub fn part(text: &'t str) -> Self {
@@ -139,7 +139,7 @@ impl<'t> Plain<'t, '_> {
     /// Reads the next key of an object with the colon after it; the inner `None` is the end of
     /// the object. `keys` are the keys read before.
     #[inline]
-    pub fn key(&mut self, keys: &mut Keys) -> Option<Option<&'t [u8]>> {
+    pub fn key(&mut self, keys: &mut ObjectKeys) -> Option<Option<&'t [u8]>> {
         let (at, key) = self.text().next_key(self.at, keys)?;
         self.at = at;
         Some(match key {
@@ -223,7 +223,7 @@ impl Text<'_> {
     /// Returns the next key of an object and the position after its colon, or the position after
     /// the object if it has no more keys.
     #[inline(always)]
-    fn next_key(self, at: usize, keys: &mut Keys) -> Option<(usize, Option<Range<usize>>)> {
+    fn next_key(self, at: usize, keys: &mut ObjectKeys) -> Option<(usize, Option<Range<usize>>)> {
         let (mut at, mut byte) = self.next(at)?;
         if byte == b'}' {
             return Some((at + 1, None));
@@ -364,7 +364,7 @@ fn object(
     depth: usize,
     mut show: impl FnMut(Range<usize>),
 ) -> Option<usize> {
-    let mut keys = Keys::default();
+    let mut keys = ObjectKeys::default();
     loop {
         match text.next_key(at, &mut keys)? {
             (end, None) => return Some(end),
@@ -442,7 +442,7 @@ mod tests {
         cursor.skip_object(|key| keys.push(&text[key])).unwrap();
         assert!(cursor.is_done());
         assert_eq!(keys, ["a", "é, {", "long name of it"]);
-        assert!(Plain::part("{\"a\":1").skip_object(|_| {}).is_none());
+        assert!(JsonCursor::part("{\"a\":1").skip_object(|_| {}).is_none());
     }
 
     #[test]
@@ -520,7 +520,7 @@ mod tests {
             let Some(whole) = PlainText::new(&text) else { return Ok(()) };
             let mut cursor = whole.start();
             // Without knowing the quotes it is the same.
-            let mut part = Plain::part(text.trim_end_matches(['\n', '\r']));
+            let mut part = JsonCursor::part(text.trim_end_matches(['\n', '\r']));
             prop_assert_eq!(part.skip().is_some() && part.is_done(), is_plain(&text));
             let mut again = cursor;
             let mut keys = Vec::new();

@@ -1,18 +1,18 @@
 //! A problem of a configuration.
 
-use super::Span;
+use super::NodeSpan;
 use toolmark_base::{ReadFileError, ReadFileErrorKind};
 
 /// Severity of a [`Problem`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Severity {
+pub enum ProblemSeverity {
     /// The configuration cannot be used.
     Error,
     /// The configuration can be used, but probably does not mean what was intended.
     Warning,
 }
 
-impl Severity {
+impl ProblemSeverity {
     /// Returns `error` or `warning`.
     #[must_use]
     pub fn as_str(self) -> &'static str {
@@ -27,19 +27,19 @@ impl Severity {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// Severity.
-    pub severity: Severity,
+    pub severity: ProblemSeverity,
     /// Problem kind, in kebab case: `unknown-key`.
     pub code: &'static str,
     /// Description, as a lower-case fragment without a full stop.
     pub message: String,
     /// Source position, if the problem has one.
-    pub span: Option<Span>,
+    pub span: Option<NodeSpan>,
     /// Label at the underlined text.
     pub label: Option<String>,
     /// Suggested fix.
     pub help: Option<String>,
     /// Related positions, each with a description.
-    pub notes: Vec<(Span, String)>,
+    pub notes: Vec<(NodeSpan, String)>,
 }
 
 impl Problem {
@@ -47,7 +47,7 @@ impl Problem {
     #[must_use]
     pub fn error(code: &'static str, message: impl Into<String>) -> Self {
         Self {
-            severity: Severity::Error,
+            severity: ProblemSeverity::Error,
             code,
             message: message.into(),
             span: None,
@@ -60,12 +60,12 @@ impl Problem {
     /// Creates a problem that leaves the configuration usable.
     #[must_use]
     pub fn warning(code: &'static str, message: impl Into<String>) -> Self {
-        Self { severity: Severity::Warning, ..Self::error(code, message) }
+        Self { severity: ProblemSeverity::Warning, ..Self::error(code, message) }
     }
 
     /// Sets the position. The default span means no position and is ignored.
     #[must_use]
-    pub fn at(mut self, span: Span) -> Self {
+    pub fn at(mut self, span: NodeSpan) -> Self {
         self.span = span.known();
         self
     }
@@ -86,7 +86,7 @@ impl Problem {
 
     /// Adds a related position.
     #[must_use]
-    pub fn note(mut self, span: Span, words: impl Into<String>) -> Self {
+    pub fn note(mut self, span: NodeSpan, words: impl Into<String>) -> Self {
         self.notes.extend(span.known().map(|span| (span, words.into())));
         self
     }
@@ -94,7 +94,7 @@ impl Problem {
     /// Whether the problem makes the configuration unusable.
     #[must_use]
     pub fn is_error(&self) -> bool {
-        self.severity == Severity::Error
+        self.severity == ProblemSeverity::Error
     }
 }
 

@@ -5,8 +5,8 @@
 //! follow from a substitute are not reported.
 
 use super::de::De;
-use super::fault::{Fault, Id, What, id};
-use super::{Entry, Node, Problem};
+use super::fault::{AttemptFault, ConfigFaultKind, NodeId, id};
+use super::{Node, NodeEntry, Problem};
 use serde::de::DeserializeOwned;
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
@@ -38,9 +38,9 @@ pub fn read<T: DeserializeOwned>(node: &Node, problems: &mut Vec<Problem>) -> Op
 fn attempt(
     node: &Node,
     problems: &mut Vec<Problem>,
-    read: &mut dyn FnMut(&Context) -> Result<(), Fault>,
+    read: &mut dyn FnMut(&ReadContext) -> Result<(), AttemptFault>,
 ) -> bool {
-    let context = Context::default();
+    let context = ReadContext::default();
     let mut is_read = false;
     for attempt in 1.. {
         match read(&context) {
@@ -78,23 +78,23 @@ pub(super) enum Remedy {
 
 /// Knowledge gained from the attempts so far.
 #[derive(Default)]
-pub(super) struct Context {
+pub(super) struct ReadContext {
     found: RefCell<Vec<Problem>>,
-    remedies: RefCell<HashMap<Id, Remedy>>,
+    remedies: RefCell<HashMap<NodeId, Remedy>>,
     /// Missing keys, by map.
-    missing: RefCell<HashMap<Id, Vec<&'static str>>>,
+    missing: RefCell<HashMap<NodeId, Vec<&'static str>>>,
     /// Nodes that contain a node at fault.
-    around: RefCell<HashSet<Id>>,
+    around: RefCell<HashSet<NodeId>>,
     /// Maps with an entry that was skipped because it was wrong.
-    holes: RefCell<HashSet<Id>>,
+    holes: RefCell<HashSet<NodeId>>,
     /// Entries with unknown keys.
-    unknown: RefCell<HashSet<Id>>,
+    unknown: RefCell<HashSet<NodeId>>,
     /// Whether a problem makes the value unusable.
     broken: Cell<bool>,
     work: Cell<usize>,
 }
 
-impl Context {
+impl ReadContext {
     pub(super) fn visited(&self) {
         self.work.set(self.work.get() + 1);
     }
@@ -109,16 +109,16 @@ impl Context {
     }
 
     /// Reports an unknown key, once.
-    pub(super) fn unknown_key(&self, entry: &Entry, allowed: &'static [&'static str]) {
+    pub(super) fn unknown_key(&self, entry: &NodeEntry, allowed: &'static [&'static str]) {
         if self.unknown.borrow_mut().insert(id(&entry.value)) {
-            let what = What::Key { found: entry.key.to_string(), allowed };
+            let what = ConfigFaultKind::Key { found: entry.key.to_string(), allowed };
             self.found.borrow_mut().push(what.problem(entry.key_span, None));
         }
     }
 
     /// Records why an attempt failed. Returns `false` if another attempt would fail in the same
     /// way.
-    fn learn(&self, fault: Fault, root: Id) -> bool {
+    fn learn(&self, fault: AttemptFault, root: NodeId) -> bool {
         let path = fault.path().to_vec();
         let Some(&culprit) = path.first() else {
             self.report(fault);
@@ -126,13 +126,15 @@ impl Context {
         };
         let follows = fault.is_echo()
             || match fault.what() {
-                What::Missing(_) => self.holes.borrow().contains(&culprit),
-                What::Custom(_) | What::Length { .. } => self.around.borrow().contains(&culprit),
+                ConfigFaultKind::Missing(_) => self.holes.borrow().contains(&culprit),
+                ConfigFaultKind::Custom(_) | ConfigFaultKind::Length { .. } => {
+                    self.around.borrow().contains(&culprit)
+                }
                 _ => false,
             };
-        let unknown_key = matches!(fault.what(), What::Key { .. });
+        let unknown_key = matches!(fault.what(), ConfigFaultKind::Key { .. });
         let missing = match fault.what() {
-            What::Missing(name) if !fault.is_echo() => Some(*name),
+            ConfigFaultKind::Missing(name) if !fault.is_echo() => Some(*name),
             _ => None,
         };
         if unknown_key {
@@ -157,7 +159,7 @@ impl Context {
     }
 
     /// Finds the innermost node that can be treated differently in the next attempt.
-    fn treat(&self, path: &[Id], root: Id) -> bool {
+    fn treat(&self, path: &[NodeId], root: NodeId) -> bool {
         let mut remedies = self.remedies.borrow_mut();
         for (at, &node) in path.iter().enumerate() {
             if node == root {
@@ -179,7 +181,7 @@ impl Context {
         false
     }
 
-    fn report(&self, fault: Fault) {
+    fn report(&self, fault: AttemptFault) {
         let whole = fault.to_string();
         let problem = fault.into_problem();
         let problem = problem.unwrap_or_else(|| Problem::error("invalid-value", whole));
@@ -196,14 +198,14 @@ mod tests {
     use std::collections::BTreeMap;
 
     #[derive(serde::Deserialize, Debug, PartialEq)]
-    struct Budget {
+    struct ReadBudget {
         max: u32,
         name: String,
         #[serde(default)]
         strict: bool,
         #[serde(default)]
         tools: Vec<ToolMatch>,
-        mode: Option<Mode>,
+        mode: Option<ReadMode>,
         #[serde(default)]
         weights: BTreeMap<String, f64>,
         pair: Option<(u8, u8)>,
@@ -233,7 +235,7 @@ mod tests {
 
     #[derive(serde::Deserialize, Debug, PartialEq)]
     #[serde(rename_all = "kebab-case")]
-    enum Mode {
+    enum ReadMode {
         InOrder,
         AnyOrder,
         AtLeast(u32),
@@ -242,10 +244,10 @@ mod tests {
 
     /// Text, or a map.
     #[derive(Debug, PartialEq)]
-    struct ToolMatch(Fields);
+    struct ToolMatch(ReadFields);
 
     #[derive(serde::Deserialize, Debug, PartialEq, Default)]
-    struct Fields {
+    struct ReadFields {
         name: String,
         command: Option<String>,
     }
@@ -259,10 +261,10 @@ mod tests {
                     f.write_str("the name of a tool or a map")
                 }
                 fn visit_str<E: serde::de::Error>(self, name: &str) -> Result<ToolMatch, E> {
-                    Ok(ToolMatch(Fields { name: name.to_owned(), command: None }))
+                    Ok(ToolMatch(ReadFields { name: name.to_owned(), command: None }))
                 }
                 fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<ToolMatch, A::Error> {
-                    Fields::deserialize(MapAccessDeserializer::new(map)).map(ToolMatch)
+                    ReadFields::deserialize(MapAccessDeserializer::new(map)).map(ToolMatch)
                 }
             }
             deserializer.deserialize_any(Either)
@@ -292,9 +294,9 @@ mod tests {
         }))
         .unwrap();
         let mut problems = Vec::new();
-        let budget: Budget = read(&node, &mut problems).unwrap();
+        let budget: ReadBudget = read(&node, &mut problems).unwrap();
         assert_eq!(problems, []);
-        assert_eq!(budget.mode, Some(Mode::Between { low: 1, high: 2 }));
+        assert_eq!(budget.mode, Some(ReadMode::Between { low: 1, high: 2 }));
         assert_eq!(budget.weights["a"], 1.0);
         assert_eq!(budget.tools[1].0.command.as_deref(), Some("ls"));
         assert_eq!(budget.args.unwrap(), json!({"deep": [1, {"x": null}]}));
@@ -303,7 +305,7 @@ mod tests {
 
     #[test]
     fn every_mistake_is_found_at_once() {
-        let (read, found) = mistakes::<Budget>(json!({
+        let (read, found) = mistakes::<ReadBudget>(json!({
             "max": "3",
             "strict": "yes",
             "tools": ["bash", 7, {"command": 1}, {"name": "x", "comand": "y"}],
@@ -375,7 +377,7 @@ mod tests {
                 "expected one key, one of in-order, any-order, at-least, between, found 2 keys",
             ),
         ] {
-            let (read, found) = mistakes::<Budget>(value.clone());
+            let (read, found) = mistakes::<ReadBudget>(value.clone());
             let said = found.iter().map(|f| f.split_once(": ").unwrap().1).collect::<Vec<_>>();
             assert_eq!((read, said), (false, vec![want]), "{value}");
         }
@@ -410,21 +412,21 @@ mod tests {
 
     #[test]
     fn problems_point_at_the_innermost_value() {
-        use crate::{Kind, Span};
-        let at = |start, end, kind| Node::new(kind, Span { start, end });
-        let entry = |key: &str, start, value| Entry {
+        use crate::{NodeKind, NodeSpan};
+        let at = |start, end, kind| Node::new(kind, NodeSpan { start, end });
+        let entry = |key: &str, start, value| NodeEntry {
             key: key.into(),
-            key_span: Span { start, end: start + 3 },
+            key_span: NodeSpan { start, end: start + 3 },
             value,
         };
         // sub: {min: x, max: 0, mux: 1}
         let node = at(
             1,
             90,
-            Kind::Map(vec![
-                entry("min", 10, at(15, 16, Kind::Text("x".into()))),
-                entry("max", 20, at(25, 26, Kind::Int(0))),
-                entry("mux", 30, at(35, 36, Kind::Int(1))),
+            NodeKind::Map(vec![
+                entry("min", 10, at(15, 16, NodeKind::Text("x".into()))),
+                entry("max", 20, at(25, 26, NodeKind::Int(0))),
+                entry("mux", 30, at(35, 36, NodeKind::Int(1))),
             ]),
         );
         let mut problems = Vec::new();
@@ -435,7 +437,7 @@ mod tests {
             places,
             [("wrong-type", 15, 16), ("invalid-value", 25, 26), ("unknown-key", 30, 33)]
         );
-        let node = at(1, 90, Kind::Map(vec![entry("min", 10, at(15, 16, Kind::Int(1)))]));
+        let node = at(1, 90, NodeKind::Map(vec![entry("min", 10, at(15, 16, NodeKind::Int(1)))]));
         problems.clear();
         assert!(read::<Nested>(&node, &mut problems).is_none());
         assert_eq!((problems[0].code, problems[0].span), ("missing-key", Some(node.span)));
@@ -460,7 +462,7 @@ mod tests {
         ] {
             let node = Node::from_json(&value).unwrap();
             let mut problems = Vec::new();
-            assert!(read::<Budget>(&node, &mut problems).is_none());
+            assert!(read::<ReadBudget>(&node, &mut problems).is_none());
             assert_eq!(problems[0].help.as_deref(), Some(want), "{value}");
         }
     }

@@ -3,8 +3,8 @@
 //! Only the displayed lines are passed to the renderer, cut to fit: a problem in a minified
 //! file of many megabytes costs as little as any other.
 
-use crate::Source;
-use crate::{Problem, Severity, Span};
+use crate::SourceText;
+use crate::{NodeSpan, Problem, ProblemSeverity};
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use serde_json::{Value, json};
 use std::ops::Range;
@@ -12,14 +12,14 @@ use toolmark_base::sanitize::{sanitize, visible};
 
 /// Display options for problems.
 #[derive(Debug, Clone, Copy)]
-pub struct Style {
+pub struct RenderStyle {
     /// Whether to use colours.
     pub colour: bool,
     /// Terminal width in columns.
     pub width: usize,
 }
 
-impl Default for Style {
+impl Default for RenderStyle {
     fn default() -> Self {
         Self { colour: false, width: 100 }
     }
@@ -33,7 +33,7 @@ const MESSAGE: usize = 2000;
 
 /// Renders the problems one after the other, each with its source text.
 #[must_use]
-pub fn render(source: &Source, problems: &[Problem], style: Style) -> String {
+pub fn render(source: &SourceText, problems: &[Problem], style: RenderStyle) -> String {
     let width = style.width.clamp(40, 400);
     let renderer = if style.colour { Renderer::styled() } else { Renderer::plain() };
     let renderer = renderer.term_width(width);
@@ -54,7 +54,7 @@ pub fn render(source: &Source, problems: &[Problem], style: Style) -> String {
 }
 
 /// A range to underline, on one line.
-struct Mark<'p> {
+struct Underline<'p> {
     line: usize,
     /// Byte range in the source.
     bytes: Range<usize>,
@@ -65,14 +65,14 @@ struct Mark<'p> {
 /// Builds the report of one problem. The renderer counts columns from the start of a cut
 /// line; the positions that it prints and the correct ones are added to `columns`.
 fn report<'p>(
-    source: &Source,
+    source: &SourceText,
     problem: &'p Problem,
     width: usize,
     columns: &mut Vec<(String, String)>,
 ) -> Group<'p> {
     let level = match problem.severity {
-        Severity::Error => Level::ERROR,
-        Severity::Warning => Level::WARNING,
+        ProblemSeverity::Error => Level::ERROR,
+        ProblemSeverity::Warning => Level::WARNING,
     };
     let title = level.primary_title(words(&problem.message)).id(problem.code);
     let mut group = Group::with_title(title);
@@ -112,19 +112,24 @@ fn words(text: &str) -> String {
 }
 
 /// Reduces a span to its first line.
-fn mark<'p>(source: &Source, span: Span, label: Option<&'p str>, kind: AnnotationKind) -> Mark<'p> {
+fn mark<'p>(
+    source: &SourceText,
+    span: NodeSpan,
+    label: Option<&'p str>,
+    kind: AnnotationKind,
+) -> Underline<'p> {
     let line = source.line_of(span.start as usize);
     let range = source.line_range(line);
     let start = (span.start as usize).clamp(range.start, range.end);
     let end = (span.end as usize).clamp(start, range.end);
-    Mark { line, bytes: start..end, label, kind }
+    Underline { line, bytes: start..end, label, kind }
 }
 
 /// Groups marks: those near the first mark together, each of the others alone.
-fn pieces(marks: Vec<Mark<'_>>) -> Vec<Vec<Mark<'_>>> {
-    let mut pieces: Vec<Vec<Mark<'_>>> = Vec::new();
+fn pieces(marks: Vec<Underline<'_>>) -> Vec<Vec<Underline<'_>>> {
+    let mut pieces: Vec<Vec<Underline<'_>>> = Vec::new();
     for mark in marks {
-        let near = |piece: &&mut Vec<Mark<'_>>| {
+        let near = |piece: &&mut Vec<Underline<'_>>| {
             piece.first().is_some_and(|first| first.line.abs_diff(mark.line) <= NEAR)
         };
         match pieces.iter_mut().find(near) {
@@ -138,8 +143,8 @@ fn pieces(marks: Vec<Mark<'_>>) -> Vec<Vec<Mark<'_>>> {
 /// Builds a snippet of the lines with marks and returns how many characters were cut from the
 /// start of the first mark's line.
 fn snippet<'p>(
-    source: &Source,
-    marks: &[Mark<'p>],
+    source: &SourceText,
+    marks: &[Underline<'p>],
     width: usize,
 ) -> (Snippet<'p, Annotation<'p>>, usize) {
     let lines = marks.iter().map(|mark| mark.line);
@@ -203,11 +208,11 @@ fn kept(c: char) -> char {
 /// `end_column`, `code`, `severity`, `message`, `help`, and `notes` with positions
 /// of their own. Positions count from 1, columns in characters.
 #[must_use]
-pub fn problems_json(source: &Source, problems: &[Problem]) -> Value {
+pub fn problems_json(source: &SourceText, problems: &[Problem]) -> Value {
     problems.iter().map(|problem| problem_json(source, problem)).collect()
 }
 
-fn problem_json(source: &Source, problem: &Problem) -> Value {
+fn problem_json(source: &SourceText, problem: &Problem) -> Value {
     let place = |byte: Option<u32>| byte.map(|byte| source.place(byte));
     let start = place(problem.span.map(|span| span.start));
     let end = place(problem.span.map(|span| span.end));
@@ -243,23 +248,23 @@ mod tests {
         #[serde(default)]
         required: Vec<String>,
         max: u32,
-        mode: Option<Mode>,
+        mode: Option<RenderMode>,
     }
 
     #[derive(serde::Deserialize)]
     #[serde(rename_all = "snake_case")]
-    enum Mode {
+    enum RenderMode {
         InOrder,
         AnyOrder,
     }
 
     fn shown(text: &str) -> String {
-        let source = Source::new("evals/x.yaml", text);
+        let source = SourceText::new("evals/x.yaml", text);
         let mut parsed = parse(&source);
         if let Some(node) = &parsed.node {
             read::<ToolCalls>(node, &mut parsed.problems);
         }
-        render(&source, &parsed.problems, Style::default())
+        render(&source, &parsed.problems, RenderStyle::default())
     }
 
     #[test]
@@ -380,8 +385,8 @@ mod tests {
     #[test]
     fn a_problem_without_a_place() {
         let problem = Problem::warning("odd", "something about the whole file").help("think");
-        let source = Source::new("x.yaml", "");
-        assert_snapshot!(render(&source, &[problem], Style::default()), @r#"
+        let source = SourceText::new("x.yaml", "");
+        assert_snapshot!(render(&source, &[problem], RenderStyle::default()), @r#"
         warning[odd]: something about the whole file
         --> x.yaml
          = help: think
@@ -412,17 +417,17 @@ mod tests {
     #[test]
     fn nothing_reaches_the_terminal_that_it_would_obey() {
         let text = "max: 1\n\"\\e[31m\u{202e}\u{9b}2J\": \u{1b}]0;title\u{7}\n";
-        let source = Source::new("\u{1b}[2Jx", text);
+        let source = SourceText::new("\u{1b}[2Jx", text);
         let mut problems = parse(&source).problems;
         problems.push(
             Problem::error("x", "bad \u{1b}[2J\nnews\u{9b}")
-                .at(Span::new(7, 20))
+                .at(NodeSpan::new(7, 20))
                 .label("\u{1b}c")
                 .help("\u{8}\u{2028}")
-                .note(Span::new(0, 3), "\u{202e}"),
+                .note(NodeSpan::new(0, 3), "\u{202e}"),
         );
         for colour in [false, true] {
-            let shown = render(&source, &problems, Style { colour, width: 80 });
+            let shown = render(&source, &problems, RenderStyle { colour, width: 80 });
             let obeyed = |c: char| c != '\n' && toolmark_base::sanitize::is_obeyed(c);
             let shown = if colour { shown.replace("\u{1b}[", "") } else { shown };
             assert!(!shown.contains(obeyed), "{shown:?}");
@@ -438,13 +443,13 @@ mod tests {
         text += "\", \"bad\": 1, \"c\": \"";
         text += &"y".repeat(1 << 20);
         text += "\"}";
-        let source = Source::new("x.json", text);
-        let problem = Problem::error("x", "here").at(Span::new(at, at + 5)).label("this");
-        let started = toolmark_testing::Watch::start();
-        let shown = render(&source, &vec![problem.clone(); 20], Style::default());
+        let source = SourceText::new("x.json", text);
+        let problem = Problem::error("x", "here").at(NodeSpan::new(at, at + 5)).label("this");
+        let started = toolmark_testing::CpuWatch::start();
+        let shown = render(&source, &vec![problem.clone(); 20], RenderStyle::default());
         assert!(started.elapsed().as_secs() < 10);
         assert!(shown.len() < 20_000, "{}", shown.len());
-        assert_snapshot!(render(&source, &[problem], Style::default()), @r#"
+        assert_snapshot!(render(&source, &[problem], RenderStyle::default()), @r#"
         error[x]: here
          --> x.json:1:2097163
           |
@@ -455,12 +460,13 @@ mod tests {
 
     #[test]
     fn places_outside_of_the_text_do_no_harm() {
-        let source = Source::new("x", "aé\n");
+        let source = SourceText::new("x", "aé\n");
         for (start, end) in [(0, 99), (99, 100), (2, 2), (4, 4), (2, 3), (3, 9)] {
-            let span = Span { start, end };
-            let problem = Problem::error("x", "m").at(span).note(Span { start: 50, end: 60 }, "n");
+            let span = NodeSpan { start, end };
+            let problem =
+                Problem::error("x", "m").at(span).note(NodeSpan { start: 50, end: 60 }, "n");
             assert!(
-                render(&source, from_ref(&problem), Style { colour: false, width: 0 })
+                render(&source, from_ref(&problem), RenderStyle { colour: false, width: 0 })
                     .contains("m")
             );
             assert_eq!(problems_json(&source, &[problem])[0]["file"], "x");
@@ -469,7 +475,7 @@ mod tests {
 
     #[test]
     fn problems_as_json() {
-        let source = Source::new("x.yaml", "é: 1\né: 2\n");
+        let source = SourceText::new("x.yaml", "é: 1\né: 2\n");
         let problems =
             [parse(&source).problems.remove(0), Problem::warning("w", "whole").help("h")];
         assert_eq!(

@@ -1,6 +1,6 @@
 //! The text of a spec file, its name, and the positions of its lines.
 
-use crate::Span;
+use crate::NodeSpan;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use toolmark_base::{ReadFileError, read_file};
@@ -14,7 +14,7 @@ const MAX_BYTES_OF_LINES: u64 = u32::MAX as u64 - 1;
 
 /// A text to which problems refer.
 #[derive(Debug, Clone)]
-pub struct Source {
+pub struct SourceText {
     /// Display name: the path as given by the user.
     pub name: Arc<str>,
     text: String,
@@ -24,14 +24,14 @@ pub struct Source {
 
 /// A position for people: counted from 1, in characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
+pub struct SourcePosition {
     /// Line number.
     pub line: usize,
     /// Character within the line.
     pub column: usize,
 }
 
-impl Source {
+impl SourceText {
     /// Creates a source from a name and a text. A leading byte order mark is removed.
     #[must_use]
     pub fn new(name: impl Into<Arc<str>>, text: impl Into<String>) -> Self {
@@ -72,18 +72,18 @@ impl Source {
 
     /// Returns the text at `span`, clamped to the text.
     #[must_use]
-    pub fn slice(&self, span: Span) -> &str {
+    pub fn slice(&self, span: NodeSpan) -> &str {
         let (start, end) = (self.floor(span.start as usize), self.floor(span.end as usize));
         self.text.get(start..end).unwrap_or_default()
     }
 
     /// Returns the line and column of a byte; positions past the end map to the end.
     #[must_use]
-    pub fn place(&self, byte: u32) -> Place {
+    pub fn place(&self, byte: u32) -> SourcePosition {
         let byte = self.floor(byte as usize);
         let line = self.line_of(byte);
         let column = self.text.get(self.line_start(line)..byte).unwrap_or_default();
-        Place { line: line + 1, column: column.chars().count() + 1 }
+        SourcePosition { line: line + 1, column: column.chars().count() + 1 }
     }
 
     /// Returns the line that contains a byte, counted from 0.
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn places_count_characters() {
-        let source = Source::new("x", "\u{feff}aé\r\n日本x\n\n");
+        let source = SourceText::new("x", "\u{feff}aé\r\n日本x\n\n");
         for (byte, line, column) in [
             (0, 1, 1),
             (1, 1, 2),
@@ -140,12 +140,12 @@ mod tests {
             (14, 4, 1),
             (99, 4, 1),
         ] {
-            assert_eq!(source.place(byte), Place { line, column }, "byte {byte}");
+            assert_eq!(source.place(byte), SourcePosition { line, column }, "byte {byte}");
         }
         assert_eq!(source.text().get(source.line_range(0)), Some("aé"));
         assert_eq!(source.text().get(source.line_range(1)), Some("日本x"));
-        assert_eq!(source.slice(Span { start: 1, end: 3 }), "é");
-        assert_eq!(source.slice(Span { start: 9, end: 2 }), "");
+        assert_eq!(source.slice(NodeSpan { start: 1, end: 3 }), "é");
+        assert_eq!(source.slice(NodeSpan { start: 9, end: 2 }), "");
         assert_eq!(source.line_range(77), 14..14);
     }
 
@@ -154,12 +154,12 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("x.yaml");
         std::fs::write(&path, "\u{feff}a: 1").unwrap();
-        assert_eq!(Source::open_named(&path).unwrap().text(), "a: 1");
+        assert_eq!(SourceText::open_named(&path).unwrap().text(), "a: 1");
         std::fs::write(&path, "\n").unwrap();
-        assert_eq!(Source::open(&path).unwrap().text(), "");
-        assert_eq!(Source::open_lines(&path).unwrap().text(), "");
-        assert!(Source::open_named(&path).unwrap_err().is_empty());
-        assert!(Source::open(&dir.path().join("none")).unwrap_err().is_missing());
+        assert_eq!(SourceText::open(&path).unwrap().text(), "");
+        assert_eq!(SourceText::open_lines(&path).unwrap().text(), "");
+        assert!(SourceText::open_named(&path).unwrap_err().is_empty());
+        assert!(SourceText::open(&dir.path().join("none")).unwrap_err().is_missing());
     }
 
     #[test]
@@ -167,10 +167,10 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("x.yaml");
         std::fs::write(&path, b"a\n\xff").unwrap();
-        let problem = crate::Problem::from(&Source::open(&path).unwrap_err());
+        let problem = crate::Problem::from(&SourceText::open(&path).unwrap_err());
         assert_eq!(problem.code, "not-utf8");
         assert!(problem.message.ends_with("x.yaml: it is not UTF-8 from line 2 on"));
-        let problem = crate::Problem::from(&Source::open(dir.path()).unwrap_err());
+        let problem = crate::Problem::from(&SourceText::open(dir.path()).unwrap_err());
         assert_eq!(problem.code, "unreadable-file");
     }
 }

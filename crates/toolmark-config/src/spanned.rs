@@ -5,7 +5,7 @@
 //! position and the value, or the tree itself. Every other deserializer sees a plain newtype,
 //! and the position stays unknown.
 
-use super::{Node, Span};
+use super::{Node, NodeSpan};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::{
     Deserialize, DeserializeSeed, Deserializer, Error, IntoDeserializer, SeqAccess, Visitor,
@@ -46,7 +46,7 @@ pub struct Spanned<T> {
     /// The value.
     pub value: T,
     /// Source position; the default span if it is unknown.
-    pub span: Span,
+    pub span: NodeSpan,
 }
 
 impl<T> Deref for Spanned<T> {
@@ -59,7 +59,7 @@ impl<T> Deref for Spanned<T> {
 
 impl<T> From<T> for Spanned<T> {
     fn from(value: T) -> Self {
-        Self { value, span: Span::default() }
+        Self { value, span: NodeSpan::default() }
     }
 }
 
@@ -158,20 +158,20 @@ impl<'de> Visitor<'de> for NodeVisitor {
     }
 }
 
-fn read_span<'de, A: SeqAccess<'de>>(seq: &mut A) -> Result<Span, A::Error> {
+fn read_span<'de, A: SeqAccess<'de>>(seq: &mut A) -> Result<NodeSpan, A::Error> {
     let mut next = || Ok(seq.next_element::<u32>()?.unwrap_or_default());
-    Ok(Span { start: next()?, end: next()? })
+    Ok(NodeSpan { start: next()?, end: next()? })
 }
 
 /// The sequence returned for [`SPANNED`]: start, end, value.
 pub(super) struct SpanSeq<D> {
-    span: Span,
+    span: NodeSpan,
     step: u8,
     value: Option<D>,
 }
 
 impl<D> SpanSeq<D> {
-    pub(super) fn new(span: Span, value: D) -> Self {
+    pub(super) fn new(span: NodeSpan, value: D) -> Self {
         Self { span, step: 0, value: Some(value) }
     }
 }
@@ -195,11 +195,11 @@ impl<'de, D: Deserializer<'de>> SeqAccess<'de> for SpanSeq<D> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Kind, read};
+    use crate::{NodeKind, read};
     use serde_json::json;
 
     #[derive(serde::Deserialize, JsonSchema, Debug)]
-    struct Config {
+    struct SpannedConfig {
         max: Spanned<u32>,
         rest: Node,
         names: Vec<Spanned<String>>,
@@ -219,8 +219,8 @@ mod tests {
     fn place(node: &mut Node, next: &mut u32) {
         node.span = another(next);
         match &mut node.kind {
-            Kind::List(items) => items.iter_mut().for_each(|item| place(item, next)),
-            Kind::Map(entries) => {
+            NodeKind::List(items) => items.iter_mut().for_each(|item| place(item, next)),
+            NodeKind::Map(entries) => {
                 for entry in entries {
                     entry.key_span = another(next);
                     place(&mut entry.value, next);
@@ -230,16 +230,16 @@ mod tests {
         }
     }
 
-    fn another(next: &mut u32) -> Span {
+    fn another(next: &mut u32) -> NodeSpan {
         *next += 10;
-        Span { start: *next, end: *next + 3 }
+        NodeSpan { start: *next, end: *next + 3 }
     }
 
     #[test]
     fn places_survive_our_reader() {
         let node = placed();
         let mut problems = Vec::new();
-        let config: Config = read(&node, &mut problems).unwrap();
+        let config: SpannedConfig = read(&node, &mut problems).unwrap();
         assert!(problems.is_empty());
         assert_eq!((*config.max, config.max.span), (3, node.get("max").unwrap().span));
         assert_eq!(config.names[1].span, node.get("names").unwrap().as_list().unwrap()[1].span);
@@ -249,7 +249,7 @@ mod tests {
 
     #[test]
     fn other_deserializers_see_plain_values() {
-        let config: Config = serde_json::from_value(placed().to_json()).unwrap();
+        let config: SpannedConfig = serde_json::from_value(placed().to_json()).unwrap();
         assert_eq!((*config.max, config.max.span.known()), (3, None));
         assert_eq!(&config.rest, placed().get("rest").unwrap());
         assert_eq!(config.names, ["p".to_owned().into(), "q".to_owned().into()]);
@@ -259,7 +259,7 @@ mod tests {
 
     #[test]
     fn the_schema_is_that_of_the_value() {
-        let schema = schemars::schema_for!(Config).to_value();
+        let schema = schemars::schema_for!(SpannedConfig).to_value();
         let max = schemars::schema_for!(u32).to_value();
         assert_eq!(schema["properties"]["max"]["type"], max["type"]);
         assert_eq!(schema["properties"]["rest"], json!(true));

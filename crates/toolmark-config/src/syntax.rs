@@ -1,7 +1,7 @@
 //! Translates errors of the YAML parser into messages with a suggested fix.
 
 use crate::yaml::too_deep;
-use crate::{Problem, Span, quoted};
+use crate::{NodeSpan, Problem, quoted};
 
 /// Part of the parser's message, description of the problem, and suggested fix.
 const MEANINGS: &[(&str, &str, &str)] = &[
@@ -87,7 +87,7 @@ const MEANINGS: &[(&str, &str, &str)] = &[
 pub(crate) fn problem(text: &str, at: usize, info: &str) -> Box<Problem> {
     let at = blamed(text, at.min(text.len()), info);
     if info.contains("recursion limit") {
-        return too_deep(Span::new(at, at));
+        return too_deep(NodeSpan::new(at, at));
     }
     let rest = text.get(at..).unwrap_or_default();
     let end = at + rest.chars().next().filter(|&c| c != '\n').map_or(0, char::len_utf8);
@@ -98,7 +98,7 @@ pub(crate) fn problem(text: &str, at: usize, info: &str) -> Box<Problem> {
         let meaning = MEANINGS.iter().find(|(part, ..)| info.contains(part));
         meaning.map_or((info, None), |(_, what, help)| (*what, Some(*help)))
     };
-    let mut problem = Problem::error("syntax", what).at(Span::new(at, end));
+    let mut problem = Problem::error("syntax", what).at(NodeSpan::new(at, end));
     problem.help = help.map(str::to_owned);
     if info.contains("unknown anchor") {
         let name = rest.split(|c: char| c.is_whitespace() || ",]}".contains(c)).next();

@@ -1,6 +1,6 @@
 //! Wording of problems: suggestions, lists of names, and plain English for serde's terms.
 
-use super::{Kind, Node};
+use super::{Node, NodeKind};
 use std::fmt::Write as _;
 
 /// Maximum number of names that are listed.
@@ -122,21 +122,23 @@ pub(super) fn plain(expected: &str) -> String {
 pub(super) fn remedy(expected: &str, node: &Node) -> Option<String> {
     let wants = |what: &str| expected.starts_with(what);
     match &node.kind {
-        Kind::Null => Some("give the key a value, or leave it out".into()),
-        Kind::Text(text) if wants("true or false") => match text.to_lowercase().as_str() {
+        NodeKind::Null => Some("give the key a value, or leave it out".into()),
+        NodeKind::Text(text) if wants("true or false") => match text.to_lowercase().as_str() {
             "yes" | "on" | "y" | "true" => Some("write true, without quotes".into()),
             "no" | "off" | "n" | "false" => Some("write false, without quotes".into()),
             _ => None,
         },
-        Kind::Text(text) if wants("a number") || wants("a whole number") => {
+        NodeKind::Text(text) if wants("a number") || wants("a whole number") => {
             let text = text.trim();
             let number = text.len() <= 20 && text.parse::<f64>().is_ok_and(f64::is_finite);
             number.then(|| format!("write {text}, without quotes"))
         }
-        Kind::Bool(_) | Kind::Int(_) | Kind::UInt(_) | Kind::Float(_) if wants("text") => {
+        NodeKind::Bool(_) | NodeKind::Int(_) | NodeKind::UInt(_) | NodeKind::Float(_)
+            if wants("text") =>
+        {
             Some(format!("put it in quotes: \"{}\"", node.to_json()))
         }
-        Kind::Text(_) | Kind::Int(_) | Kind::Map(_) if wants("a list") => {
+        NodeKind::Text(_) | NodeKind::Int(_) | NodeKind::Map(_) if wants("a list") => {
             Some("for a list of one, put it in [ ] or behind a dash".into())
         }
         _ => None,

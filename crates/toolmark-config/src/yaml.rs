@@ -3,10 +3,10 @@
 //! The events of `saphyr-parser` are assembled without recursion. Anchors
 //! and merge keys are supported; their expansion is bounded.
 
-use crate::Source;
+use crate::SourceText;
 use crate::scalar;
 use crate::syntax;
-use crate::{Entry, Kind, MAX_DEPTH, Node, Problem, Span, quoted};
+use crate::{MAX_DEPTH, Node, NodeEntry, NodeKind, NodeSpan, Problem, quoted};
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, Tag};
 use std::collections::HashMap;
 
@@ -22,20 +22,20 @@ pub(crate) const MAX_PROBLEMS: usize = 200;
 
 /// Parses YAML. `None` if the text cannot be parsed; the reasons are added to `problems`. An
 /// empty text is null.
-pub fn parse(source: &Source, problems: &mut Vec<Problem>) -> Option<Node> {
+pub fn parse(source: &SourceText, problems: &mut Vec<Problem>) -> Option<Node> {
     let text = source.text();
     if u32::try_from(text.len()).is_err() {
         problems.push(Problem::error("too-large", "the text is larger than 4 GB"));
         return None;
     }
-    let mut builder = Builder::new(text);
+    let mut builder = YamlBuilder::new(text);
     let read = builder.run();
     if builder.problems.len() == MAX_PROBLEMS {
         builder.problems.push(not_shown());
     }
     problems.append(&mut builder.problems);
     match read {
-        Ok(()) => Some(builder.document.unwrap_or(Kind::Null.into())),
+        Ok(()) => Some(builder.document.unwrap_or(NodeKind::Null.into())),
         Err(problem) => {
             problems.push(*problem);
             None
@@ -44,11 +44,11 @@ pub fn parse(source: &Source, problems: &mut Vec<Problem>) -> Option<Node> {
 }
 
 /// The reason why the rest of the text cannot be parsed.
-type Stop = Box<Problem>;
+type YamlStop = Box<Problem>;
 
 /// A container that is not closed yet.
-struct Frame {
-    span: Span,
+struct OpenContainer {
+    span: NodeSpan,
     anchor: usize,
     content: Content,
 }
@@ -60,28 +60,28 @@ enum Content {
 
 #[derive(Default)]
 struct OpenMap {
-    entries: Vec<Entry>,
+    entries: Vec<NodeEntry>,
     /// Key whose value has not been read yet.
-    key: Option<Key>,
+    key: Option<YamlKey>,
     /// Position of each key.
-    seen: HashMap<String, Span>,
-    merge: Option<Merge>,
+    seen: HashMap<String, NodeSpan>,
+    merge: Option<YamlMerge>,
 }
 
-struct Key {
+struct YamlKey {
     text: String,
-    span: Span,
+    span: NodeSpan,
     /// Whether the key is an unquoted `<<`.
     merge: bool,
 }
 
 /// The value of a merge key.
-struct Merge {
+struct YamlMerge {
     /// Span of key and value.
-    span: Span,
+    span: NodeSpan,
     /// Number of entries before it.
     at: usize,
-    entries: Vec<Entry>,
+    entries: Vec<NodeEntry>,
 }
 
 /// The value of an anchor.
@@ -91,10 +91,10 @@ struct Anchored {
     depth: usize,
 }
 
-struct Builder<'t> {
+struct YamlBuilder<'t> {
     text: &'t str,
     offsets: Offsets<'t>,
-    frames: Vec<Frame>,
+    frames: Vec<OpenContainer>,
     anchors: HashMap<usize, Anchored>,
     /// Weight of everything copied so far.
     copied: usize,
@@ -102,7 +102,7 @@ struct Builder<'t> {
     problems: Vec<Problem>,
 }
 
-impl<'t> Builder<'t> {
+impl<'t> YamlBuilder<'t> {
     fn new(text: &'t str) -> Self {
         Self {
             text,
@@ -115,19 +115,19 @@ impl<'t> Builder<'t> {
         }
     }
 
-    fn run(&mut self) -> Result<(), Stop> {
+    fn run(&mut self) -> Result<(), YamlStop> {
         for event in Parser::new_from_str(self.text) {
             let (event, span) = event.map_err(|error| {
                 let at = self.offsets.byte(*error.marker());
                 syntax::problem(self.text, at, error.info())
             })?;
-            let span = Span::new(self.offsets.byte(span.start), self.offsets.byte(span.end));
+            let span = NodeSpan::new(self.offsets.byte(span.start), self.offsets.byte(span.end));
             self.event(event, span)?;
         }
         Ok(())
     }
 
-    fn event(&mut self, event: Event<'_>, span: Span) -> Result<(), Stop> {
+    fn event(&mut self, event: Event<'_>, span: NodeSpan) -> Result<(), YamlStop> {
         match event {
             Event::Scalar(value, style, anchor, tag) => {
                 let node = self.scalar(&value, style, tag.as_deref(), span);
@@ -135,7 +135,8 @@ impl<'t> Builder<'t> {
                 match self.waiting_for_key() {
                     Some(map) => {
                         let merge = style == ScalarStyle::Plain && value == "<<";
-                        map.key = Some(Key { text: value.into_owned(), span: node.span, merge });
+                        map.key =
+                            Some(YamlKey { text: value.into_owned(), span: node.span, merge });
                         Ok(())
                     }
                     None => self.value(node),
@@ -156,12 +157,20 @@ impl<'t> Builder<'t> {
     /// Returns the innermost container if it is a map that expects a key next.
     fn waiting_for_key(&mut self) -> Option<&mut OpenMap> {
         match self.frames.last_mut() {
-            Some(Frame { content: Content::Map(map), .. }) if map.key.is_none() => Some(map),
+            Some(OpenContainer { content: Content::Map(map), .. }) if map.key.is_none() => {
+                Some(map)
+            }
             _ => None,
         }
     }
 
-    fn scalar(&mut self, value: &str, style: ScalarStyle, tag: Option<&Tag>, span: Span) -> Node {
+    fn scalar(
+        &mut self,
+        value: &str,
+        style: ScalarStyle,
+        tag: Option<&Tag>,
+        span: NodeSpan,
+    ) -> Node {
         let plain = style == ScalarStyle::Plain;
         let span = if plain && value.is_empty() {
             self.place_of_nothing(span)
@@ -170,25 +179,25 @@ impl<'t> Builder<'t> {
         };
         let kind = match tag {
             None if plain => scalar::plain(value),
-            None => Kind::Text(value.into()),
+            None => NodeKind::Text(value.into()),
             Some(tag) => self.tagged(tag, value, plain, span),
         };
         Node { kind, span }
     }
 
     /// Returns the value of a scalar with an explicit tag.
-    fn tagged(&mut self, tag: &Tag, value: &str, plain: bool, span: Span) -> Kind {
-        let text = Kind::Text(value.into());
+    fn tagged(&mut self, tag: &Tag, value: &str, plain: bool, span: NodeSpan) -> NodeKind {
+        let text = NodeKind::Text(value.into());
         let kind = scalar::plain(value);
         match (core_tag(tag), &kind) {
             (Some("str"), _) => text,
-            (Some("float"), Kind::Int(_) | Kind::UInt(_)) => {
-                Node::from(kind).as_f64().map_or(text, Kind::Float)
+            (Some("float"), NodeKind::Int(_) | NodeKind::UInt(_)) => {
+                Node::from(kind).as_f64().map_or(text, NodeKind::Float)
             }
-            (Some("int"), Kind::Int(_) | Kind::UInt(_))
-            | (Some("float"), Kind::Float(_))
-            | (Some("bool"), Kind::Bool(_))
-            | (Some("null"), Kind::Null) => kind,
+            (Some("int"), NodeKind::Int(_) | NodeKind::UInt(_))
+            | (Some("float"), NodeKind::Float(_))
+            | (Some("bool"), NodeKind::Bool(_))
+            | (Some("null"), NodeKind::Null) => kind,
             (Some(wanted @ ("int" | "float" | "bool" | "null")), _) => {
                 let message = format!("{} is not a value of !!{wanted}", quoted(value));
                 let help = "change the value, or remove the tag";
@@ -202,7 +211,7 @@ impl<'t> Builder<'t> {
         }
     }
 
-    fn unknown_tag(&mut self, tag: &Tag, span: Span) {
+    fn unknown_tag(&mut self, tag: &Tag, span: NodeSpan) {
         let message = format!("unknown tag {}", quoted(&tag.to_string()));
         let problem = Problem::warning("unknown-tag", message).at(span);
         self.report(problem.help("remove it, or quote the text if it starts with !"));
@@ -210,7 +219,7 @@ impl<'t> Builder<'t> {
 
     /// Returns the span of the scalar alone, without the anchor and tag before it and the space
     /// after it.
-    fn bare(&self, span: Span, style: ScalarStyle) -> Span {
+    fn bare(&self, span: NodeSpan, style: ScalarStyle) -> NodeSpan {
         let start = self.after_properties(span);
         let written = self.slice(start, span.end as usize);
         let kept = match style {
@@ -220,11 +229,11 @@ impl<'t> Builder<'t> {
             }
             _ => written.trim_end(),
         };
-        Span::new(start, start + kept.len())
+        NodeSpan::new(start, start + kept.len())
     }
 
     /// Returns the byte after the anchor and tag at the start of `span`.
-    fn after_properties(&self, span: Span) -> usize {
+    fn after_properties(&self, span: NodeSpan) -> usize {
         let (mut start, end) = (span.start as usize, span.end as usize);
         while let Some(property) = self.slice(start, end).strip_prefix(['&', '!']) {
             let length = property.find(char::is_whitespace).unwrap_or(property.len());
@@ -235,9 +244,11 @@ impl<'t> Builder<'t> {
     }
 
     /// Returns the position where a missing value would be: after the colon or dash.
-    fn place_of_nothing(&self, span: Span) -> Span {
+    fn place_of_nothing(&self, span: NodeSpan) -> NodeSpan {
         let at = match self.frames.last() {
-            Some(Frame { content: Content::Map(OpenMap { key: Some(key), .. }), .. }) => {
+            Some(OpenContainer {
+                content: Content::Map(OpenMap { key: Some(key), .. }), ..
+            }) => {
                 let rest = self.slice(key.span.end as usize, self.text.len());
                 let colon = rest.trim_start_matches([' ', '\t']);
                 let space = rest.len() - colon.len();
@@ -246,16 +257,16 @@ impl<'t> Builder<'t> {
             Some(_) => self.slice(0, span.start as usize).trim_end().len(),
             None => span.start as usize,
         };
-        Span::new(at, at)
+        NodeSpan::new(at, at)
     }
 
     fn open(
         &mut self,
         anchor: usize,
         tag: Option<&Tag>,
-        span: Span,
+        span: NodeSpan,
         content: Content,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), YamlStop> {
         if self.frames.len() >= MAX_DEPTH {
             return Err(too_deep(span));
         }
@@ -264,13 +275,15 @@ impl<'t> Builder<'t> {
         {
             self.unknown_tag(tag, span);
         }
-        let span = Span::new(self.after_properties(span), span.end as usize);
-        self.frames.push(Frame { span, anchor, content });
+        let span = NodeSpan::new(self.after_properties(span), span.end as usize);
+        self.frames.push(OpenContainer { span, anchor, content });
         Ok(())
     }
 
-    fn close(&mut self, end: Span) -> Result<(), Stop> {
-        let Some(Frame { mut span, anchor, content }) = self.frames.pop() else { return Ok(()) };
+    fn close(&mut self, end: NodeSpan) -> Result<(), YamlStop> {
+        let Some(OpenContainer { mut span, anchor, content }) = self.frames.pop() else {
+            return Ok(());
+        };
         let last = match &content {
             Content::List(items) => items.last().map(|item| item.span.end),
             Content::Map(map) => {
@@ -281,8 +294,8 @@ impl<'t> Builder<'t> {
         let bracket = self.slice(end.start as usize, end.end as usize).ends_with([']', '}']);
         span.end = if bracket { end.end } else { last.unwrap_or(span.end).max(span.start) };
         let kind = match content {
-            Content::List(items) => Kind::List(items),
-            Content::Map(map) => Kind::Map(map.merged()),
+            Content::List(items) => NodeKind::List(items),
+            Content::Map(map) => NodeKind::Map(map.merged()),
         };
         let node = Node { kind, span };
         self.remember(anchor, &node)?;
@@ -293,7 +306,7 @@ impl<'t> Builder<'t> {
     }
 
     /// Reports a list or a map used as a key.
-    fn complex_key(&self, node: &Node) -> Stop {
+    fn complex_key(&self, node: &Node) -> YamlStop {
         let message = format!("a key must be text, found {}", node.word());
         let problem = Problem::error("complex-key", message).at(node.span);
         let template = self.slice(0, node.span.start as usize).ends_with('{');
@@ -301,7 +314,7 @@ impl<'t> Builder<'t> {
     }
 
     /// Adds a finished value to its container.
-    fn value(&mut self, node: Node) -> Result<(), Stop> {
+    fn value(&mut self, node: Node) -> Result<(), YamlStop> {
         match self.frames.last_mut().map(|frame| &mut frame.content) {
             None => return self.finish(node),
             Some(Content::List(items)) => items.push(node),
@@ -314,7 +327,7 @@ impl<'t> Builder<'t> {
     }
 
     /// Accepts the value of a whole document; empty documents are ignored.
-    fn finish(&mut self, node: Node) -> Result<(), Stop> {
+    fn finish(&mut self, node: Node) -> Result<(), YamlStop> {
         if node.is_null() && node.span.start == node.span.end {
             return Ok(());
         }
@@ -330,7 +343,7 @@ impl<'t> Builder<'t> {
         Ok(())
     }
 
-    fn remember(&mut self, anchor: usize, node: &Node) -> Result<(), Stop> {
+    fn remember(&mut self, anchor: usize, node: &Node) -> Result<(), YamlStop> {
         if anchor > 0 {
             let (weight, depth) = measure(node);
             self.charge(weight, node.span)?;
@@ -339,7 +352,7 @@ impl<'t> Builder<'t> {
         Ok(())
     }
 
-    fn alias(&mut self, anchor: usize, span: Span) -> Result<(), Stop> {
+    fn alias(&mut self, anchor: usize, span: NodeSpan) -> Result<(), YamlStop> {
         let Some(Anchored { weight, depth, .. }) = self.anchors.get(&anchor) else {
             let problem = Problem::error("bad-alias", "an alias cannot be inside its own value");
             return Err(Box::new(problem.at(span)));
@@ -353,23 +366,23 @@ impl<'t> Builder<'t> {
         let written = node.span;
         let node = Node { kind: node.kind.clone(), span };
         let text = match &node.kind {
-            Kind::Text(text) => text.to_string(),
+            NodeKind::Text(text) => text.to_string(),
             _ => self.slice(written.start as usize, written.end as usize).to_owned(),
         };
         match self.waiting_for_key() {
             None => self.value(node),
-            Some(_) if matches!(node.kind, Kind::List(_) | Kind::Map(_)) => {
+            Some(_) if matches!(node.kind, NodeKind::List(_) | NodeKind::Map(_)) => {
                 Err(self.complex_key(&node))
             }
             Some(map) => {
-                map.key = Some(Key { text, span, merge: false });
+                map.key = Some(YamlKey { text, span, merge: false });
                 Ok(())
             }
         }
     }
 
     /// Adds a copy to the total copied weight.
-    fn charge(&mut self, weight: usize, span: Span) -> Result<(), Stop> {
+    fn charge(&mut self, weight: usize, span: NodeSpan) -> Result<(), YamlStop> {
         self.copied = self.copied.saturating_add(weight);
         if self.copied <= MAX_COPIES {
             return Ok(());
@@ -402,21 +415,21 @@ impl OpenMap {
         if key.merge {
             return self.merge(key.span, value);
         }
-        self.entries.push(Entry { key: key.text.into(), key_span: key.span, value });
+        self.entries.push(NodeEntry { key: key.text.into(), key_span: key.span, value });
         None
     }
 
-    fn merge(&mut self, key: Span, value: Node) -> Option<Problem> {
+    fn merge(&mut self, key: NodeSpan, value: Node) -> Option<Problem> {
         let span = key.to(value.span);
-        let mut merge = Merge { span, at: self.entries.len(), entries: Vec::new() };
+        let mut merge = YamlMerge { span, at: self.entries.len(), entries: Vec::new() };
         let maps = match value.kind {
-            Kind::List(maps) => maps,
+            NodeKind::List(maps) => maps,
             _ => vec![value],
         };
         let mut problem = None;
         for map in maps {
             match map.kind {
-                Kind::Map(entries) => merge.entries.extend(entries),
+                NodeKind::Map(entries) => merge.entries.extend(entries),
                 _ => {
                     let message = format!("only maps can be merged, found {}", map.word());
                     problem = Some(Problem::error("bad-merge", message).at(map.span));
@@ -429,7 +442,7 @@ impl OpenMap {
 
     /// Returns the entries together with the merged ones that the map does not set itself. Of
     /// several merged maps, the first one that has a key takes precedence.
-    fn merged(mut self) -> Vec<Entry> {
+    fn merged(mut self) -> Vec<NodeEntry> {
         let Some(merge) = self.merge else { return self.entries };
         let mut after = self.entries.split_off(merge.at.min(self.entries.len()));
         for entry in merge.entries {
@@ -453,7 +466,7 @@ fn core_tag(tag: &Tag) -> Option<&str> {
 }
 
 /// Returns the problem of a duplicate key.
-pub(crate) fn duplicate_key(key: &str, span: Span, first: Span) -> Problem {
+pub(crate) fn duplicate_key(key: &str, span: NodeSpan, first: NodeSpan) -> Problem {
     Problem::error("duplicate-key", format!("{} is set twice", quoted(key)))
         .at(span)
         .label("set again")
@@ -466,7 +479,7 @@ pub(crate) fn not_shown() -> Problem {
 }
 
 /// Returns the problem of a container that is nested too deeply.
-pub(crate) fn too_deep(span: Span) -> Box<Problem> {
+pub(crate) fn too_deep(span: NodeSpan) -> Box<Problem> {
     let message = format!("lists and maps nest deeper than {MAX_DEPTH}");
     Box::new(Problem::error("too-deep", message).at(span))
 }
@@ -489,9 +502,9 @@ fn quoted_length(text: &str) -> usize {
 /// Returns the weight and the nesting depth of a tree.
 fn measure(node: &Node) -> (usize, usize) {
     match &node.kind {
-        Kind::Text(text) => (NODE_WEIGHT + text.len(), 0),
-        Kind::List(items) => items.iter().map(measure).fold((NODE_WEIGHT, 1), around),
-        Kind::Map(entries) => {
+        NodeKind::Text(text) => (NODE_WEIGHT + text.len(), 0),
+        NodeKind::List(items) => items.iter().map(measure).fold((NODE_WEIGHT, 1), around),
+        NodeKind::Map(entries) => {
             let measured = entries.iter().map(|entry| {
                 let (weight, depth) = measure(&entry.value);
                 (weight + entry.key.len(), depth)

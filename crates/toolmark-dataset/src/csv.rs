@@ -1,11 +1,11 @@
 //! CSV: the first line names the columns. Fields stay text, even when they look like numbers:
 //! `007` remains `007`.
 
-use super::{DatasetFault, Rows};
+use super::{DatasetFault, DatasetRows};
 use csv::{ErrorKind, ReaderBuilder};
 use serde_json::{Map, Value};
 
-pub(super) fn read(text: &str, delimiter: u8, rows: &mut Rows) -> Result<(), DatasetFault> {
+pub(super) fn read(text: &str, delimiter: u8, rows: &mut DatasetRows) -> Result<(), DatasetFault> {
     let mut reader = ReaderBuilder::new()
         .delimiter(delimiter)
         .has_headers(false)

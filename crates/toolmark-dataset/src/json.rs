@@ -1,13 +1,13 @@
 //! JSON: a list of objects, or an object that contains one.
 
-use super::{DatasetFault, Rows};
+use super::{DatasetFault, DatasetRows};
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 
 /// Keys under which the list of rows is found.
 pub(super) const KEYS: [&str; 4] = ["data", "rows", "samples", "examples"];
 
-pub(super) fn read(text: &str, rows: &mut Rows) -> Result<(), DatasetFault> {
+pub(super) fn read(text: &str, rows: &mut DatasetRows) -> Result<(), DatasetFault> {
     let whole: &RawValue = match serde_json::from_str(text) {
         Ok(whole) => whole,
         Err(error) => {

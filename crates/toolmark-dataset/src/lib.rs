@@ -40,7 +40,7 @@ const MAX_ERRORS: usize = 20;
 
 /// A row of a dataset.
 #[derive(Debug, Clone)]
-pub struct Row {
+pub struct DatasetRow {
     /// Fields of the row, as a JSON object.
     pub value: Arc<Value>,
     /// Line on which the row starts, from 1; the row number in Parquet, which has no lines.
@@ -88,7 +88,7 @@ enum DatasetFault {
 
 /// Error when a dataset cannot be used.
 #[derive(Debug, thiserror::Error)]
-pub enum ReadError {
+pub enum DatasetReadError {
     /// The file cannot be read.
     #[error(transparent)]
     File(#[from] ReadFileError),
@@ -97,7 +97,7 @@ pub enum ReadError {
     Rows(Vec<DatasetError>),
 }
 
-impl ReadError {
+impl DatasetReadError {
     /// Returns a message per error.
     #[must_use]
     pub fn messages(&self) -> Vec<String> {
@@ -114,7 +114,7 @@ fn messages_of(errors: &[DatasetError]) -> Vec<String> {
 
 /// File formats of datasets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum DatasetKind {
     Jsonl,
     Csv(u8),
     Json,
@@ -126,11 +126,11 @@ enum Kind {
 /// # Errors
 ///
 /// The file cannot be read, or has errors, of which a maximum number is returned.
-pub fn read(path: &Path) -> Result<Vec<Row>, ReadError> {
+pub fn read(path: &Path) -> Result<Vec<DatasetRow>, DatasetReadError> {
     let bytes = read_file::read(path, MAX_BYTES)?;
-    let mut rows = Rows::new(path);
+    let mut rows = DatasetRows::new(path);
     let read = match kind(path, &bytes) {
-        Kind::Parquet => parquet::read(read_file::open(path)?, &mut rows),
+        DatasetKind::Parquet => parquet::read(read_file::open(path)?, &mut rows),
         kind => {
             let text = match read_file::decode(bytes) {
                 // White space alone has no rows.
@@ -145,57 +145,57 @@ pub fn read(path: &Path) -> Result<Vec<Row>, ReadError> {
     }
     match rows.errors.is_empty() {
         true => Ok(rows.rows),
-        false => Err(ReadError::Rows(rows.errors)),
+        false => Err(DatasetReadError::Rows(rows.errors)),
     }
 }
 
-fn read_text(text: &str, kind: Kind, rows: &mut Rows) -> Result<(), DatasetFault> {
+fn read_text(text: &str, kind: DatasetKind, rows: &mut DatasetRows) -> Result<(), DatasetFault> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     match kind {
-        Kind::Jsonl => {
+        DatasetKind::Jsonl => {
             jsonl::read(text, rows);
             Ok(())
         }
-        Kind::Csv(delimiter) => csv::read(text, delimiter, rows),
-        Kind::Json => json::read(text, rows),
-        Kind::Parquet => Ok(()),
+        DatasetKind::Csv(delimiter) => csv::read(text, delimiter, rows),
+        DatasetKind::Json => json::read(text, rows),
+        DatasetKind::Parquet => Ok(()),
     }
 }
 
-fn kind(path: &Path, bytes: &[u8]) -> Kind {
+fn kind(path: &Path, bytes: &[u8]) -> DatasetKind {
     if bytes.starts_with(b"PAR1") {
-        return Kind::Parquet;
+        return DatasetKind::Parquet;
     }
     let extension = path.extension().and_then(|e| e.to_str()).unwrap_or("").to_lowercase();
     match extension.as_str() {
-        "jsonl" | "ndjson" => Kind::Jsonl,
-        "csv" => Kind::Csv(b','),
-        "tsv" => Kind::Csv(b'\t'),
-        "parquet" | "pq" => Kind::Parquet,
+        "jsonl" | "ndjson" => DatasetKind::Jsonl,
+        "csv" => DatasetKind::Csv(b','),
+        "tsv" => DatasetKind::Csv(b'\t'),
+        "parquet" | "pq" => DatasetKind::Parquet,
         _ => {
             let first = bytes.iter().find(|b| !b.is_ascii_whitespace());
             match first {
-                Some(b'[') => Kind::Json,
+                Some(b'[') => DatasetKind::Json,
                 Some(b'{') => {
                     // Several objects, one per line, or a single one that contains the rows.
                     let whole = serde_json::from_slice::<serde::de::IgnoredAny>(bytes);
-                    if whole.is_ok() { Kind::Json } else { Kind::Jsonl }
+                    if whole.is_ok() { DatasetKind::Json } else { DatasetKind::Jsonl }
                 }
-                _ if extension == "json" => Kind::Json,
-                _ => Kind::Csv(b','),
+                _ if extension == "json" => DatasetKind::Json,
+                _ => DatasetKind::Csv(b','),
             }
         }
     }
 }
 
 /// Rows read so far, within the limits.
-struct Rows {
+struct DatasetRows {
     file: Arc<str>,
-    rows: Vec<Row>,
+    rows: Vec<DatasetRow>,
     errors: Vec<DatasetError>,
 }
 
-impl Rows {
+impl DatasetRows {
     fn new(path: &Path) -> Self {
         let file = path.to_string_lossy().into_owned().into();
         Self { file, rows: Vec::new(), errors: Vec::new() }
@@ -232,7 +232,7 @@ impl Rows {
             self.fail(Some(line), format!("the file has more than {MAX_ROWS} rows"));
             return false;
         }
-        self.rows.push(Row { value: Arc::new(value), line });
+        self.rows.push(DatasetRow { value: Arc::new(value), line });
         true
     }
 }

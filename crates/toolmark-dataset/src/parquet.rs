@@ -7,7 +7,7 @@
 //! The library panics on files that combine incompatible types; such a file is reported like
 //! any other unreadable file.
 
-use super::{DatasetFault, MAX_BYTES, Rows};
+use super::{DatasetFault, DatasetRows, MAX_BYTES};
 use jiff::civil::Time;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
@@ -37,15 +37,15 @@ pub(super) enum ParquetFault {
     TooDeep,
 }
 
-pub(super) fn read(file: File, rows: &mut Rows) -> Result<(), DatasetFault> {
+pub(super) fn read(file: File, rows: &mut DatasetRows) -> Result<(), DatasetFault> {
     let read = catch_unwind(AssertUnwindSafe(|| read_rows(file, rows)));
     Ok(read.unwrap_or(Err(ParquetFault::Types))?)
 }
 
-fn read_rows(file: File, rows: &mut Rows) -> Result<(), ParquetFault> {
+fn read_rows(file: File, rows: &mut DatasetRows) -> Result<(), ParquetFault> {
     let reader = SerializedFileReader::new(file)?;
     let schema = reader.metadata().file_metadata().schema().clone();
-    let mut writer = Writer { left: MAX_BYTES };
+    let mut writer = FieldConverter { left: MAX_BYTES };
     for (n, row) in reader.get_row_iter(None)?.enumerate() {
         let place = n as u64 + 1;
         let value = row
@@ -68,11 +68,11 @@ fn read_rows(file: File, rows: &mut Rows) -> Result<(), ParquetFault> {
 }
 
 /// Converts fields to JSON, up to a maximum number of bytes.
-struct Writer {
+struct FieldConverter {
     left: u64,
 }
 
-impl Writer {
+impl FieldConverter {
     fn spend(&mut self, bytes: usize) -> Result<(), ParquetFault> {
         match self.left.checked_sub(bytes as u64 + 16) {
             Some(left) => {

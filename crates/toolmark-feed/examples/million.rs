@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::time::Instant;
 use toolmark_feed::role::{command_of, role_of_name};
-use toolmark_feed::{FailedCall, IssueId, Key};
+use toolmark_feed::{FailedCall, IssueId, IssueKey};
 use toolmark_hosts::toolset::{ToolRole, Toolsets};
 use toolmark_trace::ToolName;
 
@@ -37,7 +37,7 @@ fn main() {
     let mut issues: HashMap<IssueId, u64> = HashMap::new();
     for n in 0..MANY {
         let (role, tool, args, command, text) = &read[n % read.len()];
-        let key = Key::of_call(&FailedCall {
+        let key = IssueKey::of_call(&FailedCall {
             role: *role,
             tool,
             args: Some(args),

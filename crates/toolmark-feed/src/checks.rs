@@ -8,7 +8,7 @@ use toolmark_session::error_class::ErrorClass;
 
 /// Kind of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Check {
+pub(crate) enum CheckKind {
     /// A build or type check.
     Build,
     /// A test run.
@@ -17,62 +17,62 @@ pub(crate) enum Check {
     Lint,
 }
 
-type Mark = (&'static str, Check, Language);
+type CheckMark = (&'static str, CheckKind, Language);
 
 /// Texts printed by tools when a check failed. A mark is a text that occurs in no other output.
-const MARKS: &[Mark] = &[
+const MARKS: &[CheckMark] = &[
     // Builds and type checks.
-    ("[build failed]", Check::Build, Language::Go),
-    (" (typecheck)", Check::Build, Language::Go),
-    ("declared and not used:", Check::Build, Language::Go),
-    ("\" imported and not used", Check::Build, Language::Go),
-    ("error[E0", Check::Build, Language::Rust),
-    ("error: could not compile", Check::Build, Language::Rust),
-    (": error TS", Check::Build, Language::JavaScript),
-    (" - error TS", Check::Build, Language::JavaScript),
-    ("Failed to compile.", Check::Build, Language::JavaScript),
-    ("COMPILATION ERROR", Check::Build, Language::Java),
-    ("error: cannot find symbol", Check::Build, Language::Java),
-    ("Execution failed for task ':compile", Check::Build, Language::Java),
-    (": fatal error: ", Check::Build, Language::C),
-    ("undefined reference to", Check::Build, Language::C),
-    ("collect2: error: ld", Check::Build, Language::C),
-    (": error CS", Check::Build, Language::DotNet),
+    ("[build failed]", CheckKind::Build, Language::Go),
+    (" (typecheck)", CheckKind::Build, Language::Go),
+    ("declared and not used:", CheckKind::Build, Language::Go),
+    ("\" imported and not used", CheckKind::Build, Language::Go),
+    ("error[E0", CheckKind::Build, Language::Rust),
+    ("error: could not compile", CheckKind::Build, Language::Rust),
+    (": error TS", CheckKind::Build, Language::JavaScript),
+    (" - error TS", CheckKind::Build, Language::JavaScript),
+    ("Failed to compile.", CheckKind::Build, Language::JavaScript),
+    ("COMPILATION ERROR", CheckKind::Build, Language::Java),
+    ("error: cannot find symbol", CheckKind::Build, Language::Java),
+    ("Execution failed for task ':compile", CheckKind::Build, Language::Java),
+    (": fatal error: ", CheckKind::Build, Language::C),
+    ("undefined reference to", CheckKind::Build, Language::C),
+    ("collect2: error: ld", CheckKind::Build, Language::C),
+    (": error CS", CheckKind::Build, Language::DotNet),
     // Tests.
-    ("--- FAIL: ", Check::Tests, Language::Go),
-    ("\nFAIL\t", Check::Tests, Language::Go),
-    ("test result: FAILED", Check::Tests, Language::Rust),
-    (" short test summary info ", Check::Tests, Language::Python),
-    ("FAILED (failures=", Check::Tests, Language::Python),
-    ("FAILED (errors=", Check::Tests, Language::Python),
-    ("Test Suites: ", Check::Tests, Language::JavaScript),
-    (" Test Files  ", Check::Tests, Language::JavaScript),
-    ("Failed Tests ", Check::Tests, Language::JavaScript),
-    ("There are test failures", Check::Tests, Language::Java),
-    ("There were failing tests", Check::Tests, Language::Java),
-    (" examples, ", Check::Tests, Language::Ruby),
-    ("tests failed out of", Check::Tests, Language::C),
-    ("FAILURES!\nTests: ", Check::Tests, Language::Php),
+    ("--- FAIL: ", CheckKind::Tests, Language::Go),
+    ("\nFAIL\t", CheckKind::Tests, Language::Go),
+    ("test result: FAILED", CheckKind::Tests, Language::Rust),
+    (" short test summary info ", CheckKind::Tests, Language::Python),
+    ("FAILED (failures=", CheckKind::Tests, Language::Python),
+    ("FAILED (errors=", CheckKind::Tests, Language::Python),
+    ("Test Suites: ", CheckKind::Tests, Language::JavaScript),
+    (" Test Files  ", CheckKind::Tests, Language::JavaScript),
+    ("Failed Tests ", CheckKind::Tests, Language::JavaScript),
+    ("There are test failures", CheckKind::Tests, Language::Java),
+    ("There were failing tests", CheckKind::Tests, Language::Java),
+    (" examples, ", CheckKind::Tests, Language::Ruby),
+    ("tests failed out of", CheckKind::Tests, Language::C),
+    ("FAILURES!\nTests: ", CheckKind::Tests, Language::Php),
     // Linters and formatters.
-    (" issues:\n* ", Check::Lint, Language::Go),
-    (" issues:\n[lint", Check::Lint, Language::Go),
-    ("golangci-lint run", Check::Lint, Language::Go),
-    (" (errcheck)", Check::Lint, Language::Go),
-    (" (staticcheck)", Check::Lint, Language::Go),
-    (" (revive)", Check::Lint, Language::Go),
-    (" (gosec)", Check::Lint, Language::Go),
-    ("clippy::", Check::Lint, Language::Rust),
-    ("Diff in ", Check::Lint, Language::Rust),
-    (" problems (", Check::Lint, Language::JavaScript),
-    (" problem (", Check::Lint, Language::JavaScript),
-    ("Code style issues found", Check::Lint, Language::JavaScript),
-    ("would be reformatted", Check::Lint, Language::Python),
-    ("Your code has been rated at", Check::Lint, Language::Python),
-    (" offenses detected", Check::Lint, Language::Ruby),
-    (" offense detected", Check::Lint, Language::Ruby),
-    ("(SC", Check::Lint, Language::Shell),
-    ("github.com/koalaman/shellcheck", Check::Lint, Language::Shell),
-    (" | P:  ", Check::Lint, Language::Sql),
+    (" issues:\n* ", CheckKind::Lint, Language::Go),
+    (" issues:\n[lint", CheckKind::Lint, Language::Go),
+    ("golangci-lint run", CheckKind::Lint, Language::Go),
+    (" (errcheck)", CheckKind::Lint, Language::Go),
+    (" (staticcheck)", CheckKind::Lint, Language::Go),
+    (" (revive)", CheckKind::Lint, Language::Go),
+    (" (gosec)", CheckKind::Lint, Language::Go),
+    ("clippy::", CheckKind::Lint, Language::Rust),
+    ("Diff in ", CheckKind::Lint, Language::Rust),
+    (" problems (", CheckKind::Lint, Language::JavaScript),
+    (" problem (", CheckKind::Lint, Language::JavaScript),
+    ("Code style issues found", CheckKind::Lint, Language::JavaScript),
+    ("would be reformatted", CheckKind::Lint, Language::Python),
+    ("Your code has been rated at", CheckKind::Lint, Language::Python),
+    (" offenses detected", CheckKind::Lint, Language::Ruby),
+    (" offense detected", CheckKind::Lint, Language::Ruby),
+    ("(SC", CheckKind::Lint, Language::Shell),
+    ("github.com/koalaman/shellcheck", CheckKind::Lint, Language::Shell),
+    (" | P:  ", CheckKind::Lint, Language::Sql),
 ];
 
 /// Messages of interpreters about a missing library.
@@ -95,7 +95,7 @@ const MAX_SEARCHED: usize = 8 << 10;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct OutputChecks {
     /// Failed check. A failed build takes precedence, because it makes tests and linters fail.
-    pub(crate) check: Option<(Check, Language)>,
+    pub(crate) check: Option<(CheckKind, Language)>,
     /// Language of a missing library.
     pub(crate) missing: Option<Language>,
 }
@@ -122,11 +122,11 @@ pub(crate) fn shown(text: &str) -> OutputChecks {
             }
             let (check, language) = match MARKS.get(at) {
                 Some((_, check, language)) => (check, language),
-                None if is_behind_go_file(part, mark.start()) => (&Check::Build, &Language::Go),
+                None if is_behind_go_file(part, mark.start()) => (&CheckKind::Build, &Language::Go),
                 None => continue,
             };
             // Tests that could not be set up say nothing about the code.
-            let is_set_up = *check != Check::Tests || !part.contains("[setup failed]");
+            let is_set_up = *check != CheckKind::Tests || !part.contains("[setup failed]");
             if is_set_up && shown.check.is_none_or(|(best, _)| *check < best) {
                 shown.check = Some((*check, *language));
             }
@@ -269,15 +269,15 @@ mod tests {
     #[test]
     fn what_an_output_shows() {
         for (text, want) in [
-            ("--- FAIL: TestX (0.1s)\nFAIL\nFAIL\tx\t0.1s", Some((Check::Tests, Language::Go))),
+            ("--- FAIL: TestX (0.1s)\nFAIL\nFAIL\tx\t0.1s", Some((CheckKind::Tests, Language::Go))),
             (
                 "a_test.go:9:1: undefined: x\nFAIL\tx [build failed]",
-                Some((Check::Build, Language::Go)),
+                Some((CheckKind::Build, Language::Go)),
             ),
-            ("a.go:3:4: undefined: y (typecheck)", Some((Check::Build, Language::Go))),
-            ("x.ts(1,2): error TS2304: no", Some((Check::Build, Language::JavaScript))),
-            ("2 issues:\n* errcheck: 1", Some((Check::Lint, Language::Go))),
-            ("✖ 3 problems (3 errors, 0 warnings)", Some((Check::Lint, Language::JavaScript))),
+            ("a.go:3:4: undefined: y (typecheck)", Some((CheckKind::Build, Language::Go))),
+            ("x.ts(1,2): error TS2304: no", Some((CheckKind::Build, Language::JavaScript))),
+            ("2 issues:\n* errcheck: 1", Some((CheckKind::Lint, Language::Go))),
+            ("✖ 3 problems (3 errors, 0 warnings)", Some((CheckKind::Lint, Language::JavaScript))),
             ("all good", None),
         ] {
             assert_eq!(shown(text).check, want, "{text}");

@@ -2,9 +2,9 @@
 //! determine which failures have the same cause: who refused a call, why an edit was rejected,
 //! whether a build, a linter or the tests failed.
 
-use crate::checks::{self, Check, OutputChecks};
+use crate::checks::{self, CheckKind, OutputChecks};
 use crate::language::Language;
-use crate::role::Role;
+use crate::role::KeyRole;
 use crate::salient::{self, Salient};
 use serde_json::Value;
 use toolmark_base::word_enum;
@@ -129,16 +129,16 @@ pub struct Classified<'c> {
 pub fn classify<'c>(failed: &FailedCall<'c>) -> Classified<'c> {
     let text = failed.text;
     let command = failed.command.unwrap_or_default();
-    let is_shell = Role::of(failed.role, failed.tool) == Role::Shell;
+    let is_shell = KeyRole::of(failed.role, failed.tool) == KeyRole::Shell;
     let is_plain = !failed.is_denied && !failed.is_interrupted && !is_by_user(text);
     let shown = if is_shell && is_plain { checks::shown(text) } else { OutputChecks::default() };
     // The output takes precedence over the purpose of the command: tests that do
     // not compile are a build that failed.
     let known = match (shown.missing, shown.check) {
         (Some(language), _) => Some((FailureClass::Dependency, language)),
-        (_, Some((Check::Build, language))) => Some((FailureClass::Build, language)),
-        (_, Some((Check::Tests, language))) => Some((FailureClass::Tests, language)),
-        (_, Some((Check::Lint, language))) => Some((FailureClass::Lint, language)),
+        (_, Some((CheckKind::Build, language))) => Some((FailureClass::Build, language)),
+        (_, Some((CheckKind::Tests, language))) => Some((FailureClass::Tests, language)),
+        (_, Some((CheckKind::Lint, language))) => Some((FailureClass::Lint, language)),
         _ => None,
     };
     if let Some((class, language)) = known {
@@ -160,8 +160,8 @@ pub fn classify<'c>(failed: &FailedCall<'c>) -> Classified<'c> {
         ErrorClass::NothingFound => return done(FailureClass::NothingFound),
         _ => {}
     }
-    match Role::of(failed.role, failed.tool) {
-        Role::Shell => of_shell(failed, error),
+    match KeyRole::of(failed.role, failed.tool) {
+        KeyRole::Shell => of_shell(failed, error),
         role => of_tool(&role, failed, error),
     }
 }
@@ -198,7 +198,7 @@ fn is_about_user(text: &str) -> bool {
     text.contains("user") || text.contains("User")
 }
 
-fn of_tool<'c>(role: &Role, failed: &FailedCall<'c>, error: ErrorClass) -> Classified<'c> {
+fn of_tool<'c>(role: &KeyRole, failed: &FailedCall<'c>, error: ErrorClass) -> Classified<'c> {
     let salient = salient::find(failed.text);
     let class = match error {
         ErrorClass::EditNoMatch => FailureClass::EditNoMatch,
@@ -208,7 +208,7 @@ fn of_tool<'c>(role: &Role, failed: &FailedCall<'c>, error: ErrorClass) -> Class
         }
         ErrorClass::EditStale => FailureClass::EditChanged,
         ErrorClass::EditNoop => FailureClass::EditNoChange,
-        ErrorClass::Missing if !matches!(role, Role::Tool(_)) => FailureClass::MissingPath,
+        ErrorClass::Missing if !matches!(role, KeyRole::Tool(_)) => FailureClass::MissingPath,
         ErrorClass::TooLarge => FailureClass::TooLarge,
         ErrorClass::BadArguments => FailureClass::BadArguments,
         _ => FailureClass::Error,

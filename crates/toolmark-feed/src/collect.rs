@@ -1,8 +1,10 @@
 //! Collection of the occurrences in a trajectory.
 
 use crate::class::{Classified, FailedCall, classify};
-use crate::key::Key;
-use crate::occurrence::{About, Batch, Example, Kind, Occurrence, Origin, Rank, Recovery};
+use crate::key::IssueKey;
+use crate::occurrence::{
+    About, Batch, Occurrence, OccurrenceExample, OccurrenceKind, Rank, Recovery, SessionOrigin,
+};
 use crate::role::{command_of, tool_role};
 use crate::salient::printed;
 use crate::subject::{self, Subject};
@@ -10,12 +12,12 @@ use crate::template::{cut, first_value};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-use toolmark_check::{Checker, Spent, calls_by_response};
+use toolmark_check::{CallCost, Checker, calls_by_response};
 use toolmark_hosts::toolset::{ToolRole, Toolsets};
 use toolmark_outcome::{Axis, Finding};
 use toolmark_session::error_class::{self, is_failed};
 use toolmark_session::session::{Session, SessionCall};
-use toolmark_trace::{Recorded, Status, Trajectory};
+use toolmark_trace::{RecordedCalls, Status, Trajectory};
 
 /// Maximum length of an excerpt of a call or its error.
 const MAX_EXCERPT: usize = 400;
@@ -37,11 +39,11 @@ impl Collector {
     /// Creates a collector of occurrences of this kind, or of both; findings come from the rules of
     /// the checker.
     #[must_use]
-    pub fn new(checker: Checker, only: Option<Kind>) -> Self {
+    pub fn new(checker: Checker, only: Option<OccurrenceKind>) -> Self {
         Self {
             checker,
-            has_failures: only != Some(Kind::Finding),
-            has_findings: only != Some(Kind::Failure),
+            has_failures: only != Some(OccurrenceKind::Finding),
+            has_findings: only != Some(OccurrenceKind::Failure),
         }
     }
 
@@ -52,7 +54,7 @@ impl Collector {
         for (n, one) in all.iter().enumerate() {
             batch.sessions += u64::from(n == 0);
             batch.calls += one.calls.len() as u64;
-            batch.unrecorded += u64::from(one.calls_recorded() == Recorded::Not);
+            batch.unrecorded += u64::from(one.calls_recorded() == RecordedCalls::Not);
             self.collect_alone(one, run, &wrappers, batch);
         }
     }
@@ -118,7 +120,7 @@ fn call_ids(run: &Trajectory) -> Vec<String> {
     ids.collect()
 }
 
-fn origin(session: &Session<'_>, root: &Trajectory) -> Origin {
+fn origin(session: &Session<'_>, root: &Trajectory) -> SessionOrigin {
     let run = session.trajectory();
     let text = |text: &Option<toolmark_trace::Text>| -> Option<Arc<str>> {
         text.as_ref().map(|text| text.get().as_ref().into())
@@ -126,7 +128,7 @@ fn origin(session: &Session<'_>, root: &Trajectory) -> Origin {
     let project = session.project().roots().first().map(|root| Arc::from(root.as_str()));
     // Sub-agents are versions of what started them.
     let version = text(&run.agent.version).or_else(|| text(&root.agent.version));
-    Origin {
+    SessionOrigin {
         session: text(&run.id).or_else(|| text(&root.id)).unwrap_or_else(|| run.file.clone()),
         file: run.file.clone(),
         project: project.or_else(|| text(&run.cwd)).or_else(|| text(&root.cwd)),
@@ -175,7 +177,7 @@ impl Collecting<'_, '_, '_> {
         recovery: Recovery,
     ) {
         with_failed(call, text, is_interrupted, self.toolsets, |failed, classified| {
-            let key = Key::of_failure(failed, classified);
+            let key = IssueKey::of_failure(failed, classified);
             let path = call.path.as_deref().map(|path| short_path(self.session, path));
             let subject = subject::of(failed, classified, path);
             let said = || match classified.salient {
@@ -185,7 +187,7 @@ impl Collecting<'_, '_, '_> {
                 _ => excerpt(without_frame(text)),
             };
             let length = text.len() + call.call.args.as_ref().map_or(0, |args| args.raw().len());
-            self.add(key, Kind::Failure, call, subject, recovery, length, &said, || {
+            self.add(key, OccurrenceKind::Failure, call, subject, recovery, length, &said, || {
                 next_move(self.session, at)
             })
         })
@@ -195,7 +197,7 @@ impl Collecting<'_, '_, '_> {
         let first = finding.evidence.first().and_then(|evidence| evidence.call.as_ref());
         let call = first.and_then(|call| self.session.call_at(call.index));
         let Some(call) = call else { return };
-        let key = Key::of_finding(finding);
+        let key = IssueKey::of_finding(finding);
         let id = key.id();
         let path = call.path.as_deref().map(|path| short_path(self.session, path).to_owned());
         let what = match call.line() {
@@ -215,7 +217,16 @@ impl Collecting<'_, '_, '_> {
         let at = self.session.calls().partition_point(|other| other.index < call.index);
         let said = || finding.message.raw().to_owned();
         let followed = || next_move(self.session, at);
-        self.add(key, Kind::Finding, call, subject, Recovery::NotAsked, length, &said, followed);
+        self.add(
+            key,
+            OccurrenceKind::Finding,
+            call,
+            subject,
+            Recovery::NotAsked,
+            length,
+            &said,
+            followed,
+        );
         if let Some(about) = self.batch.about.get_mut(&id) {
             about.remedy.get_or_insert_with(|| finding.remedy.raw().to_owned());
         }
@@ -224,8 +235,8 @@ impl Collecting<'_, '_, '_> {
     #[allow(clippy::too_many_arguments, reason = "one call in two places")]
     fn add(
         &mut self,
-        key: Key,
-        kind: Kind,
+        key: IssueKey,
+        kind: OccurrenceKind,
         call: &SessionCall<'_>,
         subject: Subject,
         recovery: Recovery,
@@ -260,7 +271,8 @@ impl Collecting<'_, '_, '_> {
                 byte: place.byte,
             };
             if about.example.as_ref().is_none_or(|best| rank < best.rank) {
-                about.example = Some(Example { call: shown_call(call), said, followed, rank });
+                about.example =
+                    Some(OccurrenceExample { call: shown_call(call), said, followed, rank });
             }
         }
         let of_step = call.call.step.and_then(|step| self.in_response.get(&step)).copied();
@@ -281,7 +293,7 @@ impl Collecting<'_, '_, '_> {
             tool: call.tool.as_ref().into(),
             subject,
             recovery,
-            spent: Spent::of(self.session.trajectory(), call, of_step.unwrap_or(1)),
+            spent: CallCost::of(self.session.trajectory(), call, of_step.unwrap_or(1)),
         });
     }
 }
@@ -317,11 +329,11 @@ fn with_failed<R>(
 
 /// Returns the keys of all failed calls of a trajectory, with the index of each call, for graders.
 #[must_use]
-pub fn failure_keys(run: &Trajectory, toolsets: &Toolsets) -> Vec<(usize, Key)> {
+pub fn failure_keys(run: &Trajectory, toolsets: &Toolsets) -> Vec<(usize, IssueKey)> {
     let session = Session::new(run, toolsets);
     let keys = session.calls().iter().filter_map(|call| {
         let (text, is_interrupted) = is_failure(call)?;
-        let key = with_failed(call, &text, is_interrupted, toolsets, Key::of_failure);
+        let key = with_failed(call, &text, is_interrupted, toolsets, IssueKey::of_failure);
         Some((call.index, key))
     });
     keys.collect()

@@ -1,14 +1,14 @@
 //! Data for titles and fixes: the counts of an issue's occurrences.
 
-use crate::key::Key;
+use crate::key::IssueKey;
 use crate::subject::Subject;
 use toolmark_base::SortedMap;
 
 /// Facts about an issue from which its title and fix are built.
 #[derive(Debug)]
-pub(crate) struct Facts<'f> {
+pub(crate) struct IssueFacts<'f> {
     /// Key.
-    pub key: &'f Key,
+    pub key: &'f IssueKey,
     /// Subjects of the occurrences, the most frequent first.
     pub subjects: &'f [(Subject, u64)],
     /// Most frequent tool.
@@ -23,7 +23,7 @@ pub(crate) struct Facts<'f> {
     pub said: &'f str,
 }
 
-impl Facts<'_> {
+impl IssueFacts<'_> {
     /// Returns the subject of most occurrences, if at least half of them agree.
     #[must_use]
     pub(crate) fn main_subject(&self) -> Option<&Subject> {

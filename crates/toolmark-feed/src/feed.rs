@@ -2,14 +2,14 @@
 //! their order.
 
 use crate::class::FailureClass;
-use crate::facts::Facts;
-use crate::feed_run::Listed;
+use crate::facts::IssueFacts;
+use crate::feed_run::ListedOccurrence;
 use crate::fix::fix;
-use crate::issue::{Category, Issue, Lost, Recoveries, Representative, Tally, Week, grader};
-use crate::key::{IssueId, Key};
-use crate::occurrence::{About, Batch, Example, Kind, Origin, Recovery};
+use crate::issue::{Category, Issue, Lost, NameTally, Recoveries, Representative, Week, grader};
+use crate::key::{IssueId, IssueKey};
+use crate::occurrence::{About, Batch, OccurrenceExample, OccurrenceKind, Recovery, SessionOrigin};
 use crate::similar::similar;
-use crate::state::{Decisions, IssueHistory, SeenOnce, is_escalating};
+use crate::state::{IssueDecisions, IssueHistory, SeenOnce, is_escalating};
 use crate::subject::Subject;
 use crate::title::title;
 use jiff::civil::Date;
@@ -20,7 +20,7 @@ use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
-use toolmark_base::sorted::Entry as MergedEntry;
+use toolmark_base::sorted::MapEntry as MergedEntry;
 use toolmark_base::{SortedMap, SortedSet};
 use toolmark_check::{rule_by_code, week_of};
 use toolmark_outcome::TracePlace;
@@ -37,7 +37,7 @@ const MAX_TEXTS: usize = 16 << 20;
 
 /// A compact occurrence.
 #[derive(Debug, Clone)]
-struct Row {
+struct FeedOccurrenceRow {
     issue: IssueId,
     /// Identity of the call, equal in every file.
     identity: u64,
@@ -50,7 +50,7 @@ struct Row {
     /// Time in milliseconds; the minimum if unknown.
     time: i64,
     call: (u32, u32),
-    kind: Kind,
+    kind: OccurrenceKind,
     recovery: Recovery,
     /// Number of tokens; the maximum, as in the following fields, if unknown.
     tokens: u32,
@@ -63,11 +63,11 @@ const UNKNOWN: u32 = u32::MAX;
 /// Occurrences of many files.
 #[derive(Debug, Default)]
 pub struct Feed {
-    rows: Vec<Row>,
+    rows: Vec<FeedOccurrenceRow>,
     seen: HashMap<u64, u32>,
     /// Calls that occur in more than one file.
     shared: HashSet<u64>,
-    origins: Vec<Origin>,
+    origins: Vec<SessionOrigin>,
     origin_ids: HashMap<u64, u32>,
     names: Vec<Arc<str>>,
     name_ids: HashMap<Arc<str>, u32>,
@@ -102,7 +102,7 @@ impl Feed {
         for one in batch.occurrences {
             let Some(origin) = origins.get(one.origin).copied() else { continue };
             let session = self.origins.get(origin as usize).map_or("", |one| &one.session);
-            let row = Row {
+            let row = FeedOccurrenceRow {
                 issue: one.issue,
                 identity: identity(session, &one.call_id, one.kind, one.issue),
                 origin,
@@ -126,12 +126,12 @@ impl Feed {
 
     /// Returns the origin of occurrences by the number that [`Feed::add`] returned.
     #[must_use]
-    pub fn origin_at(&self, number: u32) -> Option<&Origin> {
+    pub fn origin_at(&self, number: u32) -> Option<&SessionOrigin> {
         self.origins.get(number as usize)
     }
 
     /// Adds a row, or replaces the row of the same call in another file.
-    fn insert(&mut self, mut row: Row, call_id: &str) {
+    fn insert(&mut self, mut row: FeedOccurrenceRow, call_id: &str) {
         match self.seen.entry(row.identity) {
             Entry::Vacant(entry) => {
                 entry.insert(self.rows.len() as u32);
@@ -146,7 +146,7 @@ impl Feed {
                 let origins = &self.origins;
                 let Some(known) = self.rows.get_mut(*entry.get() as usize) else { return };
                 // The file that shows more of what followed is the one to believe.
-                let rank = |row: &Row| {
+                let rank = |row: &FeedOccurrenceRow| {
                     let file = &origins[row.origin as usize].file;
                     (std::cmp::Reverse(row.recovery), file.clone(), row.byte, row.issue)
                 };
@@ -164,7 +164,7 @@ impl Feed {
     /// that no longer has it. The counts of sessions and calls still include the replaced ones.
     pub fn replace(&mut self, old: &[u32], batches: Vec<Batch>) -> Option<Vec<Vec<u32>>> {
         let old: HashSet<u32> = old.iter().copied().collect();
-        let is_gone = |row: &Row| old.contains(&row.origin);
+        let is_gone = |row: &FeedOccurrenceRow| old.contains(&row.origin);
         let mut left: HashSet<IssueId> = HashSet::new();
         let mut texts = 0;
         for row in &self.rows {
@@ -178,7 +178,7 @@ impl Feed {
         }
         let sessions: HashSet<Arc<str>> =
             old.iter().filter_map(|at| Some(self.origin_at(*at)?.session.clone())).collect();
-        let is_kept = |id: &IssueId, example: &Example| {
+        let is_kept = |id: &IssueId, example: &OccurrenceExample| {
             let now = batches.iter().filter_map(|batch| batch.about.get(id)?.example.as_ref());
             now.into_iter().any(|now| now.rank <= example.rank)
         };
@@ -204,7 +204,7 @@ impl Feed {
         Some(batches.into_iter().map(|batch| self.add(batch)).collect())
     }
 
-    fn origin(&mut self, mut origin: Origin) -> u32 {
+    fn origin(&mut self, mut origin: SessionOrigin) -> u32 {
         let mut hasher = DefaultHasher::new();
         origin.hash(&mut hasher);
         let hash = hasher.finish();
@@ -249,20 +249,20 @@ impl Feed {
         id
     }
 
-    fn call_id(&self, row: &Row) -> &str {
+    fn call_id(&self, row: &FeedOccurrenceRow) -> &str {
         let start = row.call.0 as usize;
         self.calls_text.get(start..start + row.call.1 as usize).unwrap_or_default()
     }
 
-    fn origin_of(&self, row: &Row) -> &Origin {
+    fn origin_of(&self, row: &FeedOccurrenceRow) -> &SessionOrigin {
         &self.origins[row.origin as usize]
     }
 
     /// Returns the rows in the order of issue, time, session and call.
     fn order(
         &self,
-        decisions: &Decisions,
-        takes: impl Fn(IssueId, &Row) -> bool,
+        decisions: &IssueDecisions,
+        takes: impl Fn(IssueId, &FeedOccurrenceRow) -> bool,
     ) -> Vec<(IssueId, u32)> {
         let rows = (0..).zip(&self.rows).map(|(at, row)| (decisions.resolve(row.issue), at, row));
         let rows = rows.filter(|(issue, _, row)| takes(*issue, row));
@@ -275,8 +275,8 @@ impl Feed {
     }
 
     /// Compares by time, session and call.
-    fn by_time(&self, one: &Row, other: &Row) -> Ordering {
-        let key = |row: &Row| (row.time, row.byte, row.issue);
+    fn by_time(&self, one: &FeedOccurrenceRow, other: &FeedOccurrenceRow) -> Ordering {
+        let key = |row: &FeedOccurrenceRow| (row.time, row.byte, row.issue);
         // Rows of one origin are of one session.
         let by_session = || match one.origin == other.origin {
             true => Ordering::Equal,
@@ -293,11 +293,11 @@ impl Feed {
     /// order of its rows, so they are not sorted.
     fn groups(
         &self,
-        decisions: &Decisions,
-        is_taken: impl Fn(&Row) -> bool,
-    ) -> Vec<(IssueId, Vec<&Row>)> {
+        decisions: &IssueDecisions,
+        is_taken: impl Fn(&FeedOccurrenceRow) -> bool,
+    ) -> Vec<(IssueId, Vec<&FeedOccurrenceRow>)> {
         let mut at: HashMap<IssueId, usize> = HashMap::new();
-        let mut groups: Vec<(IssueId, Vec<&Row>)> = Vec::new();
+        let mut groups: Vec<(IssueId, Vec<&FeedOccurrenceRow>)> = Vec::new();
         for row in self.rows.iter().filter(|row| is_taken(row)) {
             let at = *at.entry(row.issue).or_insert_with(|| {
                 groups.push((row.issue, Vec::new()));
@@ -305,7 +305,7 @@ impl Feed {
             });
             groups[at].1.push(row);
         }
-        let mut merged: SortedMap<IssueId, Vec<&Row>> = SortedMap::new();
+        let mut merged: SortedMap<IssueId, Vec<&FeedOccurrenceRow>> = SortedMap::new();
         for (id, mut rows) in groups {
             match merged.entry(decisions.resolve(id)) {
                 MergedEntry::Vacant(entry) => drop(entry.insert(rows)),
@@ -317,13 +317,13 @@ impl Feed {
 
     /// Returns every occurrence, by issue and time.
     #[must_use]
-    pub fn occurrences(&self, decisions: &Decisions) -> Vec<Listed> {
+    pub fn occurrences(&self, decisions: &IssueDecisions) -> Vec<ListedOccurrence> {
         self.listed(self.order(decisions, |_, _| true))
     }
 
     /// Returns every occurrence of one issue, by time.
     #[must_use]
-    pub fn occurrences_of(&self, id: IssueId, decisions: &Decisions) -> Vec<Listed> {
+    pub fn occurrences_of(&self, id: IssueId, decisions: &IssueDecisions) -> Vec<ListedOccurrence> {
         self.listed(self.order(decisions, |issue, _| issue == id))
     }
 
@@ -331,17 +331,17 @@ impl Feed {
     pub fn places_of<'f>(
         &'f self,
         id: IssueId,
-        decisions: &'f Decisions,
-    ) -> impl Iterator<Item = (&'f Origin, Option<Timestamp>)> {
+        decisions: &'f IssueDecisions,
+    ) -> impl Iterator<Item = (&'f SessionOrigin, Option<Timestamp>)> {
         let rows = self.rows.iter().filter(move |row| decisions.resolve(row.issue) == id);
         rows.map(|row| (self.origin_of(row), time_of(row)))
     }
 
-    fn listed(&self, order: Vec<(IssueId, u32)>) -> Vec<Listed> {
+    fn listed(&self, order: Vec<(IssueId, u32)>) -> Vec<ListedOccurrence> {
         let listed = order.into_iter().map(|(issue, at)| {
             let row = &self.rows[at as usize];
             let origin = self.origin_of(row);
-            Listed {
+            ListedOccurrence {
                 issue,
                 session: origin.session.as_ref().into(),
                 call_id: self.call_id(row).into(),
@@ -356,7 +356,7 @@ impl Feed {
 
     /// Returns the issues, sorted by state and number of occurrences.
     #[must_use]
-    pub fn issues(&self, decisions: &Decisions, now: Timestamp) -> Vec<Issue> {
+    pub fn issues(&self, decisions: &IssueDecisions, now: Timestamp) -> Vec<Issue> {
         self.issues_where(decisions, now, |_, _| true)
     }
 
@@ -365,14 +365,14 @@ impl Feed {
     #[must_use]
     pub fn issues_where(
         &self,
-        decisions: &Decisions,
+        decisions: &IssueDecisions,
         now: Timestamp,
-        takes: impl Fn(&Origin, Option<Timestamp>) -> bool,
+        takes: impl Fn(&SessionOrigin, Option<Timestamp>) -> bool,
     ) -> Vec<Issue> {
-        let is_taken = |row: &Row| takes(self.origin_of(row), time_of(row));
+        let is_taken = |row: &FeedOccurrenceRow| takes(self.origin_of(row), time_of(row));
         let groups = self.groups(decisions, is_taken);
         let mut issues = Vec::new();
-        let mut keys: Vec<(IssueId, &Key)> = Vec::new();
+        let mut keys: Vec<(IssueId, &IssueKey)> = Vec::new();
         for (id, rows) in &groups {
             // An issue that others were merged into may not have occurred itself.
             let about = self.about.get(id).or_else(|| {
@@ -403,8 +403,8 @@ impl Feed {
         &self,
         id: IssueId,
         about: &About,
-        rows: &[&Row],
-        decisions: &Decisions,
+        rows: &[&FeedOccurrenceRow],
+        decisions: &IssueDecisions,
         now: Timestamp,
     ) -> Issue {
         let of_origin = count_by(rows, |row| row.origin);
@@ -442,7 +442,7 @@ impl Feed {
             is_escalating: escalates(rows, now),
         };
         let said = about.example.as_ref().map_or("", |example| &example.said);
-        let facts = Facts {
+        let facts = IssueFacts {
             key: &about.key,
             subjects: &subjects,
             tool: tools.first().map_or("", |(name, _)| name),
@@ -456,13 +456,14 @@ impl Feed {
             origins().filter_map(|(origin, count)| Some((origin.project.as_deref()?, count))),
         );
         let main_project = projects.first().map(|(name, _)| *name);
-        let in_project: Vec<&Row> = rows
+        let in_project: Vec<&FeedOccurrenceRow> = rows
             .iter()
             .copied()
             .filter(|row| self.origin_of(row).project.as_deref() == main_project)
             .collect();
         let of_project = self.subjects_of(&in_project);
-        let fix = fix(&Facts { subjects: &of_project, count: in_project.len() as u64, ..facts });
+        let fix =
+            fix(&IssueFacts { subjects: &of_project, count: in_project.len() as u64, ..facts });
         let fix = fix.map(|mut fix| {
             fix.project = main_project.filter(|_| fix.file.is_some()).map(Into::into);
             fix
@@ -473,14 +474,14 @@ impl Feed {
             rows.iter().map(|row| row.issue).filter(|one| *one != id).collect();
         Issue {
             id,
-            kind: if code.is_some() { Kind::Finding } else { Kind::Failure },
+            kind: if code.is_some() { OccurrenceKind::Finding } else { OccurrenceKind::Failure },
             category,
             subtype,
             code,
             title: title(&facts).into(),
             role: match &about.key {
-                Key::Failure { role, .. } => role.word().into(),
-                Key::Finding { tool, .. } => tool.into(),
+                IssueKey::Failure { role, .. } => role.word().into(),
+                IssueKey::Finding { tool, .. } => tool.into(),
             },
             template: about.key.template().into(),
             count: rows.len() as u64,
@@ -521,7 +522,7 @@ impl Feed {
     }
 
     /// Returns the subjects of rows, the most frequent first.
-    fn subjects_of(&self, rows: &[&Row]) -> Vec<(Subject, u64)> {
+    fn subjects_of(&self, rows: &[&FeedOccurrenceRow]) -> Vec<(Subject, u64)> {
         let counts = count_by(rows, |row| row.subject);
         let named =
             |(at, count): (u32, u64)| Some((self.subjects.get(at as usize)?.clone(), count));
@@ -535,14 +536,14 @@ impl Feed {
     /// Returns, for an issue of findings, the issue of failures that contains most of its calls.
     fn same_calls(
         &self,
-        rows: &[&Row],
-        decisions: &Decisions,
-        is_taken: impl Fn(&Row) -> bool,
+        rows: &[&FeedOccurrenceRow],
+        decisions: &IssueDecisions,
+        is_taken: impl Fn(&FeedOccurrenceRow) -> bool,
     ) -> Option<IssueId> {
         let mut shared: SortedMap<IssueId, u64> = SortedMap::new();
-        for row in rows.iter().filter(|row| row.kind == Kind::Finding) {
+        for row in rows.iter().filter(|row| row.kind == OccurrenceKind::Finding) {
             let session = &self.origin_of(row).session;
-            let failed = identity(session, self.call_id(row), Kind::Failure, row.issue);
+            let failed = identity(session, self.call_id(row), OccurrenceKind::Failure, row.issue);
             let failed = self.seen.get(&failed).and_then(|at| self.rows.get(*at as usize));
             if let Some(failed) = failed.filter(|failed| is_taken(failed)) {
                 *shared.entry(decisions.resolve(failed.issue)).or_default() += 1;
@@ -555,7 +556,7 @@ impl Feed {
 
     /// Returns the key of an issue.
     #[must_use]
-    pub fn key(&self, id: IssueId) -> Option<&Key> {
+    pub fn key(&self, id: IssueId) -> Option<&IssueKey> {
         self.about.get(&id).map(|about| &about.key)
     }
 
@@ -588,7 +589,7 @@ impl About {
 }
 
 impl Lost {
-    fn add(&mut self, row: &Row) {
+    fn add(&mut self, row: &FeedOccurrenceRow) {
         if row.tokens != UNKNOWN {
             self.counted += 1;
             *self.tokens.get_or_insert(0) += u64::from(row.tokens);
@@ -608,7 +609,7 @@ fn bounded(number: Option<u64>, known: u64) -> u32 {
     }
 }
 
-fn time_of(row: &Row) -> Option<Timestamp> {
+fn time_of(row: &FeedOccurrenceRow) -> Option<Timestamp> {
     (row.time != i64::MIN).then(|| Timestamp::from_millisecond(row.time).ok()).flatten()
 }
 
@@ -618,17 +619,20 @@ fn place(file: &Arc<str>, line: u32, column: u32, byte: u64) -> TracePlace {
 
 /// Returns the identity of a call, equal in every file; findings of several rules have different
 /// ones.
-fn identity(session: &str, call_id: &str, kind: Kind, issue: IssueId) -> u64 {
+fn identity(session: &str, call_id: &str, kind: OccurrenceKind, issue: IssueId) -> u64 {
     let mut hasher = DefaultHasher::new();
     (session, call_id, kind).hash(&mut hasher);
-    if kind == Kind::Finding {
+    if kind == OccurrenceKind::Finding {
         issue.hash(&mut hasher);
     }
     hasher.finish()
 }
 
 /// Counts the rows of each number, in the order of numbers.
-fn count_by(rows: &[&Row], number: impl Fn(&Row) -> u32) -> Vec<(u32, u64)> {
+fn count_by(
+    rows: &[&FeedOccurrenceRow],
+    number: impl Fn(&FeedOccurrenceRow) -> u32,
+) -> Vec<(u32, u64)> {
     let mut numbers: Vec<u32> = rows.iter().map(|row| number(row)).collect();
     numbers.sort_unstable();
     numbers.chunk_by(|a, b| a == b).map(|same| (same[0], same.len() as u64)).collect()
@@ -645,12 +649,12 @@ fn tally<'n>(names: impl Iterator<Item = (&'n str, u64)>) -> Vec<(&'n str, u64)>
     counts
 }
 
-fn tallies(counts: Vec<(&str, u64)>) -> Vec<Tally> {
-    let one = |(name, count): (&str, u64)| Tally { name: name.into(), count };
+fn tallies(counts: Vec<(&str, u64)>) -> Vec<NameTally> {
+    let one = |(name, count): (&str, u64)| NameTally { name: name.into(), count };
     counts.into_iter().take(MAX_NAMES).map(one).collect()
 }
 
-fn day(row: &Row) -> Option<Date> {
+fn day(row: &FeedOccurrenceRow) -> Option<Date> {
     Some(time_of(row)?.to_zoned(TimeZone::UTC).date())
 }
 
@@ -660,9 +664,9 @@ fn monday(day: Date) -> Option<Date> {
 }
 
 /// Counts the occurrences of an issue in each week from the first to the last.
-fn weeks(rows: &[&Row]) -> Vec<Week> {
+fn weeks(rows: &[&FeedOccurrenceRow]) -> Vec<Week> {
     const DAY: i64 = 24 * 60 * 60 * 1000;
-    let mut days: SortedMap<i64, (u64, &Row)> = SortedMap::new();
+    let mut days: SortedMap<i64, (u64, &FeedOccurrenceRow)> = SortedMap::new();
     for row in rows.iter().filter(|row| row.time != i64::MIN) {
         days.entry(row.time.div_euclid(DAY)).or_insert((0, row)).0 += 1;
     }
@@ -693,7 +697,7 @@ fn weeks(rows: &[&Row]) -> Vec<Week> {
 }
 
 /// Whether this week's count is far above that of the four weeks before.
-fn escalates(rows: &[&Row], now: Timestamp) -> bool {
+fn escalates(rows: &[&FeedOccurrenceRow], now: Timestamp) -> bool {
     const WEEK: i64 = 7 * 24 * 60 * 60 * 1000;
     let now = now.as_millisecond();
     let mut counts = [0; 5];
@@ -708,13 +712,13 @@ fn escalates(rows: &[&Row], now: Timestamp) -> bool {
 }
 
 /// Returns category, subtype and code.
-fn kind_of(key: &Key) -> (Category, &'static str, Option<&'static str>) {
+fn kind_of(key: &IssueKey) -> (Category, &'static str, Option<&'static str>) {
     match key {
-        Key::Finding { code, .. } => match rule_by_code(code) {
+        IssueKey::Finding { code, .. } => match rule_by_code(code) {
             Some(rule) => (rule.axis.into(), rule.name, Some(rule.code)),
             None => (Category::Recovery, "", Some(code)),
         },
-        Key::Failure { class, .. } => {
+        IssueKey::Failure { class, .. } => {
             let category = match class {
                 FailureClass::RefusedByUser => Category::Selection,
                 FailureClass::RefusedByPolicy => Category::Irreversibility,

@@ -2,14 +2,14 @@
 
 use crate::issue::Issue;
 use crate::key::IssueId;
-use crate::occurrence::{Kind, Recovery};
+use crate::occurrence::{OccurrenceKind, Recovery};
 use jiff::Timestamp;
 use serde::Serialize;
 use toolmark_outcome::{Printable, Redactor, TracePlace, Untrusted};
 
 /// One occurrence in a list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Listed<T = Untrusted> {
+pub struct ListedOccurrence<T = Untrusted> {
     /// Issue.
     pub issue: IssueId,
     /// Session.
@@ -23,15 +23,15 @@ pub struct Listed<T = Untrusted> {
     pub time: Option<Timestamp>,
     /// Kind: a failure or a finding.
     #[serde(skip)]
-    pub kind: Kind,
+    pub kind: OccurrenceKind,
     /// Recovery from the failure.
     #[serde(skip)]
     pub recovery: Recovery,
 }
 
-impl Listed {
-    fn redact(self, redactor: Redactor) -> Listed<Printable> {
-        Listed {
+impl ListedOccurrence {
+    fn redact(self, redactor: Redactor) -> ListedOccurrence<Printable> {
+        ListedOccurrence {
             issue: self.issue,
             session: redactor.apply(self.session),
             call_id: redactor.apply(self.call_id),
@@ -49,7 +49,7 @@ pub struct FeedRun<T = Untrusted> {
     /// Issues, sorted by state and number of occurrences.
     pub issues: Vec<Issue<T>>,
     /// Every occurrence, if requested.
-    pub occurrences: Option<Vec<Listed<T>>>,
+    pub occurrences: Option<Vec<ListedOccurrence<T>>>,
     /// Number of files read.
     pub files: u64,
     /// Number of sessions.
@@ -64,7 +64,8 @@ impl FeedRun {
     /// Returns the result in printable form.
     #[must_use]
     pub fn redact(self, redactor: Redactor) -> FeedRun<Printable> {
-        let listed = |all: Vec<Listed>| all.into_iter().map(|one| one.redact(redactor)).collect();
+        let listed =
+            |all: Vec<ListedOccurrence>| all.into_iter().map(|one| one.redact(redactor)).collect();
         FeedRun {
             issues: self.issues.into_iter().map(|issue| issue.redact(redactor)).collect(),
             occurrences: self.occurrences.map(listed),

@@ -7,15 +7,15 @@ mod failures;
 mod findings;
 pub mod worded;
 
-use crate::facts::Facts;
-use crate::key::Key;
+use crate::facts::IssueFacts;
+use crate::key::IssueKey;
 use serde::Serialize;
 use toolmark_base::word_enum;
 use toolmark_outcome::{Printable, Redactor, Untrusted};
 
 word_enum! {
     /// Target of a change.
-    pub enum Target {
+    pub enum FixTarget {
         /// A line in the instructions file that the agent reads.
         Instructions = "instructions",
         /// A rule in the permissions of the host.
@@ -31,7 +31,7 @@ word_enum! {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Fix<T = Untrusted> {
     /// Target of the change.
-    pub target: Target,
+    pub target: FixTarget,
     /// File, relative to the project; `None` for a command that is run.
     pub file: Option<&'static str>,
     /// Location in a settings file, as key names.
@@ -58,9 +58,9 @@ impl Fix {
         }
     }
 
-    fn line(facts: &Facts<'_>, text: String, why: String) -> Self {
+    fn line(facts: &IssueFacts<'_>, text: String, why: String) -> Self {
         Self {
-            target: Target::Instructions,
+            target: FixTarget::Instructions,
             file: Some(instructions(facts.host)),
             key: None,
             project: None,
@@ -82,10 +82,10 @@ pub fn instructions(host: &str) -> &'static str {
 
 /// Returns the fix of an issue, if there is a concrete one.
 #[must_use]
-pub(crate) fn fix(facts: &Facts<'_>) -> Option<Fix> {
+pub(crate) fn fix(facts: &IssueFacts<'_>) -> Option<Fix> {
     match facts.key {
-        Key::Failure { role, class, template } => failures::fix(facts, role, *class, template),
-        Key::Finding { code, tool, .. } => findings::fix(facts, code, tool),
+        IssueKey::Failure { role, class, template } => failures::fix(facts, role, *class, template),
+        IssueKey::Finding { code, tool, .. } => findings::fix(facts, code, tool),
     }
 }
 

@@ -2,10 +2,10 @@
 
 use crate::fix::Fix;
 use crate::key::IssueId;
-use crate::occurrence::{Kind, Recovery};
-use crate::role::Role;
+use crate::occurrence::{OccurrenceKind, Recovery};
+use crate::role::KeyRole;
 use crate::sparkline::sparkline;
-use crate::state::State;
+use crate::state::IssueState;
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
@@ -42,7 +42,7 @@ impl From<Axis> for Category {
 
 /// A name with its number of occurrences.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Tally<T = Untrusted> {
+pub struct NameTally<T = Untrusted> {
     /// Name.
     pub name: T,
     /// Number of occurrences.
@@ -135,7 +135,7 @@ pub struct Issue<T = Untrusted> {
     /// Hash of the key, which never changes.
     pub id: IssueId,
     /// Kind of the occurrences.
-    pub kind: Kind,
+    pub kind: OccurrenceKind,
     /// Category.
     pub category: Category,
     /// Class of the failure, or name of the rule.
@@ -153,7 +153,7 @@ pub struct Issue<T = Untrusted> {
     /// Number of sessions.
     pub sessions: u64,
     /// Projects.
-    pub projects: Vec<Tally<T>>,
+    pub projects: Vec<NameTally<T>>,
     /// Time of the first occurrence.
     #[serde(serialize_with = "crate::time::optional::serialize")]
     pub first_seen: Option<Timestamp>,
@@ -163,13 +163,13 @@ pub struct Issue<T = Untrusted> {
     /// Number of occurrences in each week from the first to the last.
     pub weeks: Vec<Week>,
     /// Tools.
-    pub tools: Vec<Tally<T>>,
+    pub tools: Vec<NameTally<T>>,
     /// Models.
-    pub models: Vec<Tally<T>>,
+    pub models: Vec<NameTally<T>>,
     /// Versions of agents.
-    pub agents: Vec<Tally<T>>,
+    pub agents: Vec<NameTally<T>>,
     /// Subjects of the occurrences: programs, files, flags.
-    pub subjects: Vec<Tally<T>>,
+    pub subjects: Vec<NameTally<T>>,
     /// Recoveries; `None` for findings.
     pub recovery: Option<Recoveries>,
     /// Cost of the calls.
@@ -181,7 +181,7 @@ pub struct Issue<T = Untrusted> {
     /// For findings: the issue of failures that contains most of the calls.
     pub same_calls: Option<IssueId>,
     /// State.
-    pub state: State,
+    pub state: IssueState,
     /// Issues that were merged into this one.
     pub merged: Vec<IssueId>,
     /// Notes written by users.
@@ -207,8 +207,11 @@ impl Issue {
     /// Returns the issue in printable form.
     #[must_use]
     pub fn redact(self, redactor: Redactor) -> Issue<Printable> {
-        let tallies = |all: Vec<Tally>| -> Vec<Tally<Printable>> {
-            let one = |Tally { name, count }: Tally| Tally { name: redactor.apply(name), count };
+        let tallies = |all: Vec<NameTally>| -> Vec<NameTally<Printable>> {
+            let one = |NameTally { name, count }: NameTally| NameTally {
+                name: redactor.apply(name),
+                count,
+            };
             all.into_iter().map(one).collect()
         };
         let shown = |one: Representative| Representative {
@@ -254,25 +257,25 @@ impl Issue {
 
 /// Returns the grader that fails when an issue recurs.
 #[must_use]
-pub(crate) fn grader(key: &crate::key::Key) -> Value {
-    use crate::key::Key;
+pub(crate) fn grader(key: &crate::key::IssueKey) -> Value {
+    use crate::key::IssueKey;
     use serde_json::json;
     match key {
-        Key::Failure { role, class, template } => {
+        IssueKey::Failure { role, class, template } => {
             let mut config = json!({"class": class.word()});
             match role {
-                Role::Tool(name) => config["tool"] = name.as_str().into(),
-                Role::Any => {}
+                KeyRole::Tool(name) => config["tool"] = name.as_str().into(),
+                KeyRole::Any => {}
                 role => config["role"] = role.word().into(),
             }
             // Commands that name a missing path are not those that are in the wrong place.
-            let is_empty = template.is_empty() && class.is_closed() && *role != Role::Shell;
+            let is_empty = template.is_empty() && class.is_closed() && *role != KeyRole::Shell;
             if !is_empty {
                 config["template"] = template.as_str().into();
             }
             json!({"type": "failure", "config": config})
         }
-        Key::Finding { code, tool, .. } => {
+        IssueKey::Finding { code, tool, .. } => {
             json!({"type": "finding", "config": {"code": code, "tool": tool, "scope": "all"}})
         }
     }

@@ -4,9 +4,9 @@
 
 use crate::checks;
 use crate::class::{Classified, FailedCall, FailureClass, classify};
-use crate::role::Role;
+use crate::role::KeyRole;
 use crate::salient::PLAIN;
-use crate::template::{Echoes, Style, mask};
+use crate::template::{Echoes, MessageStyle, mask};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
@@ -15,11 +15,11 @@ use toolmark_outcome::{Finding, Harmless};
 
 /// Identifying properties of an issue.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Key {
+pub enum IssueKey {
     /// Calls that failed in the same way.
     Failure {
         /// Role of the tool.
-        role: Role,
+        role: KeyRole,
         /// Class of the failure.
         class: FailureClass,
         /// Message without its values, the language, or empty.
@@ -36,7 +36,7 @@ pub enum Key {
     },
 }
 
-impl Key {
+impl IssueKey {
     /// Returns the key of a failed call that was classified.
     #[must_use]
     pub fn of_failure(failed: &FailedCall<'_>, classified: &Classified<'_>) -> Self {
@@ -49,13 +49,13 @@ impl Key {
             class if class.is_by_language() => classified.language.word().to_owned(),
             _ => template(failed, classified),
         };
-        let role = match (class, Role::of(failed.role, failed.tool)) {
-            (FailureClass::Cancelled, _) => Role::Any,
+        let role = match (class, KeyRole::of(failed.role, failed.tool)) {
+            (FailureClass::Cancelled, _) => KeyRole::Any,
             // The same library fails in the same words, whichever tool calls it.
-            (FailureClass::Error | FailureClass::BadArguments, Role::Tool(_))
+            (FailureClass::Error | FailureClass::BadArguments, KeyRole::Tool(_))
                 if !template.is_empty() =>
             {
-                Role::Any
+                KeyRole::Any
             }
             (_, role) => role,
         };
@@ -74,7 +74,7 @@ impl Key {
         Self::Finding {
             code: finding.code,
             tool: finding.tool.raw().to_owned(),
-            template: mask(finding.message.raw(), &Echoes::default(), Style::Finding),
+            template: mask(finding.message.raw(), &Echoes::default(), MessageStyle::Finding),
         }
     }
 
@@ -91,7 +91,7 @@ impl Key {
     pub fn id(&self) -> IssueId {
         let hash = match self {
             Self::Failure { role, class, template } => {
-                let kind = if matches!(role, Role::Tool(_)) { "tool" } else { "role" };
+                let kind = if matches!(role, KeyRole::Tool(_)) { "tool" } else { "role" };
                 fingerprint::of(&["failure", kind, role.word(), class.word(), template])
             }
             Self::Finding { code, tool, template } => {
@@ -107,10 +107,10 @@ impl Key {
 pub struct IssueId(pub u64);
 
 fn template(failed: &FailedCall<'_>, classified: &Classified<'_>) -> String {
-    let is_shell = Role::of(failed.role, failed.tool) == Role::Shell;
+    let is_shell = KeyRole::of(failed.role, failed.tool) == KeyRole::Shell;
     let salient = classified.salient.filter(|salient| !is_shell || salient.weight > PLAIN);
     let echoes = Echoes::new(failed.args, failed.command);
-    let masked = salient.map(|salient| mask(salient.line, &echoes, Style::Error));
+    let masked = salient.map(|salient| mask(salient.line, &echoes, MessageStyle::Error));
     match masked.filter(|masked| masked.contains(char::is_alphanumeric)) {
         Some(masked) => masked,
         // A command without output is identified by its errand.

@@ -1,17 +1,17 @@
 //! One failed call or one finding of one session, with the data its issue needs.
 
-use crate::key::{IssueId, Key};
+use crate::key::{IssueId, IssueKey};
 use crate::subject::Subject;
 use jiff::Timestamp;
 use std::collections::HashMap;
 use std::sync::Arc;
 use toolmark_base::word_enum;
-use toolmark_check::Spent;
-use toolmark_session::recovery::Verdict;
+use toolmark_check::CallCost;
+use toolmark_session::recovery::RecoveryStatus;
 
 word_enum! {
     /// Kind of the occurrences of an issue.
-    pub enum Kind {
+    pub enum OccurrenceKind {
         /// Failed calls.
         Failure = "failure",
         /// Findings of rules.
@@ -35,20 +35,20 @@ word_enum! {
     }
 }
 
-impl From<Verdict> for Recovery {
-    fn from(verdict: Verdict) -> Self {
+impl From<RecoveryStatus> for Recovery {
+    fn from(verdict: RecoveryStatus) -> Self {
         match verdict {
-            Verdict::Recovered => Self::Recovered,
-            Verdict::Partial => Self::Partial,
-            Verdict::Failed(_) | Verdict::Evaded => Self::Failed,
-            Verdict::Open => Self::Open,
+            RecoveryStatus::Recovered => Self::Recovered,
+            RecoveryStatus::Partial => Self::Partial,
+            RecoveryStatus::Failed(_) | RecoveryStatus::Evaded => Self::Failed,
+            RecoveryStatus::Open => Self::Open,
         }
     }
 }
 
 /// Common properties of all occurrences of a session.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Origin {
+pub struct SessionOrigin {
     /// Session ID; the file name if there is none.
     pub session: Arc<str>,
     /// File.
@@ -73,7 +73,7 @@ pub struct Occurrence {
     /// Issue.
     pub issue: IssueId,
     /// Kind.
-    pub kind: Kind,
+    pub kind: OccurrenceKind,
     /// Index of the origin in the batch.
     pub origin: usize,
     /// Call ID.
@@ -93,12 +93,12 @@ pub struct Occurrence {
     /// Recovery.
     pub recovery: Recovery,
     /// Cost of the call.
-    pub spent: Spent,
+    pub spent: CallCost,
 }
 
 /// An example of an occurrence for users.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Example {
+pub struct OccurrenceExample {
     /// Tool and arguments of the call.
     pub call: String,
     /// Result of the call, or the message of the rule.
@@ -134,18 +134,18 @@ pub struct Rank {
 #[derive(Debug, Clone)]
 pub struct About {
     /// Key.
-    pub key: Key,
+    pub key: IssueKey,
     /// Remedy given by the rule; `None` for failures.
     pub remedy: Option<String>,
     /// Shortest complete occurrence.
-    pub example: Option<Example>,
+    pub example: Option<OccurrenceExample>,
 }
 
 /// The occurrences of one file.
 #[derive(Debug, Clone, Default)]
 pub struct Batch {
     /// Origins of the occurrences.
-    pub origins: Vec<Origin>,
+    pub origins: Vec<SessionOrigin>,
     /// Failed calls and findings.
     pub occurrences: Vec<Occurrence>,
     /// Issues.

@@ -2,8 +2,8 @@
 
 use crate::collect::failure_keys;
 use crate::issue::Issue;
-use crate::key::Key;
-use crate::occurrence::Kind;
+use crate::key::IssueKey;
+use crate::occurrence::OccurrenceKind;
 use serde_json::Value;
 use toolmark_check::Checker;
 use toolmark_check::promote::{Alike, CallFault, Case, case, case_of_call};
@@ -21,16 +21,16 @@ impl Issue {
         let description =
             format!("{} (issue {}, session {})", self.title.raw(), self.id, shown.session.raw());
         match self.kind {
-            Kind::Finding => {
+            OccurrenceKind::Finding => {
                 let findings = Checker::default().check_alone(session).findings;
                 let finding = findings.iter().find(|finding| {
-                    Key::of_finding(finding).id() == self.id && finding.place == shown.place
+                    IssueKey::of_finding(finding).id() == self.id && finding.place == shown.place
                 })?;
                 let mut case = case(finding, session, root, Alike::Cluster).ok()?;
                 case.description = description;
                 Some(case)
             }
-            Kind::Failure => case_of_call(CallFault {
+            OccurrenceKind::Failure => case_of_call(CallFault {
                 id: format!("failure-{}", self.id),
                 description,
                 tag: self.subtype,
@@ -48,13 +48,13 @@ impl Issue {
 /// Whether a call of the run fails as described by the grader's configuration.
 fn fails(config: &Value, run: &Trajectory) -> bool {
     let text = |name: &str| config.get(name).and_then(Value::as_str);
-    let counts = |key: &Key| match key {
-        Key::Failure { role, class, template } => {
+    let counts = |key: &IssueKey| match key {
+        IssueKey::Failure { role, class, template } => {
             text("class") == Some(class.word())
                 && text("role").or(text("tool")).is_none_or(|word| word == role.word())
                 && text("template").is_none_or(|wanted| wanted == template)
         }
-        Key::Finding { .. } => false,
+        IssueKey::Finding { .. } => false,
     };
     let keys = |run: &Trajectory| failure_keys(run, &toolmark_check::Toolsets::default());
     run.flatten().into_iter().any(|run| keys(run).iter().any(|(_, key)| counts(key)))

@@ -8,7 +8,7 @@ use toolmark_trace::ToolName;
 
 /// Part of a key that identifies the kind of tool that failed.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Role {
+pub enum KeyRole {
     /// Edits, patches and writes files.
     Edit,
     /// Reads files.
@@ -23,7 +23,7 @@ pub enum Role {
     Any,
 }
 
-impl Role {
+impl KeyRole {
     /// Returns the role of a tool from its `role` and its name.
     #[must_use]
     pub fn of(role: ToolRole, tool: &str) -> Self {
@@ -50,7 +50,7 @@ impl Role {
     }
 }
 
-impl fmt::Display for Role {
+impl fmt::Display for KeyRole {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.word())
     }

@@ -2,7 +2,7 @@
 //! problem.
 
 use crate::issue::Similar;
-use crate::key::{IssueId, Key};
+use crate::key::{IssueId, IssueKey};
 use std::collections::HashMap;
 
 /// Minimum similarity of two issues.
@@ -16,7 +16,7 @@ const MAX_ISSUES: usize = 200;
 
 /// Returns the most similar issues for every issue.
 #[must_use]
-pub(crate) fn similar(keys: &[(IssueId, &Key)]) -> Vec<Vec<Similar>> {
+pub(crate) fn similar(keys: &[(IssueId, &IssueKey)]) -> Vec<Vec<Similar>> {
     let words: Vec<Vec<&str>> = keys.iter().map(|(_, key)| words(key)).collect();
     let mut index: HashMap<&str, Vec<usize>> = HashMap::new();
     for (at, words) in words.iter().enumerate() {
@@ -60,21 +60,23 @@ pub(crate) fn similar(keys: &[(IssueId, &Key)]) -> Vec<Vec<Similar>> {
 }
 
 /// Whether both are failures, or findings of one rule.
-fn is_kin(one: &Key, other: &Key) -> bool {
+fn is_kin(one: &IssueKey, other: &IssueKey) -> bool {
     match (one, other) {
-        (Key::Failure { .. }, Key::Failure { .. }) => true,
-        (Key::Finding { code: one, .. }, Key::Finding { code: other, .. }) => one == other,
+        (IssueKey::Failure { .. }, IssueKey::Failure { .. }) => true,
+        (IssueKey::Finding { code: one, .. }, IssueKey::Finding { code: other, .. }) => {
+            one == other
+        }
         _ => false,
     }
 }
 
 /// Returns the words of a message, each once; the class if there is no message.
-fn words(key: &Key) -> Vec<&str> {
+fn words(key: &IssueKey) -> Vec<&str> {
     let mut words: Vec<&str> = match key {
-        Key::Failure { class, template, .. } if class.is_closed() && template.is_empty() => {
+        IssueKey::Failure { class, template, .. } if class.is_closed() && template.is_empty() => {
             vec![class.word()]
         }
-        Key::Failure { class, template, .. } if class.is_by_language() => {
+        IssueKey::Failure { class, template, .. } if class.is_by_language() => {
             vec![class.word(), template]
         }
         key => key.template().split(' ').filter(|word| *word != crate::template::MASK).collect(),

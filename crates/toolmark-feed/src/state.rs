@@ -8,7 +8,7 @@ use toolmark_base::{SortedMap, SortedSet, word_enum};
 
 word_enum! {
     /// State of an issue.
-    pub enum State {
+    pub enum IssueState {
         /// The issue recurred after it was resolved.
         Regressed = "regressed",
         /// The issue occurs much more often than in the weeks before.
@@ -24,7 +24,7 @@ word_enum! {
     }
 }
 
-impl State {
+impl IssueState {
     /// Whether the issue needs action.
     #[must_use]
     pub fn is_open(self) -> bool {
@@ -34,7 +34,7 @@ impl State {
 
 /// One decision about an issue.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Decision {
+pub struct IssueDecision {
     /// Time of the decision.
     #[serde(with = "crate::time")]
     pub at: Timestamp,
@@ -42,7 +42,7 @@ pub struct Decision {
     pub id: IssueId,
     /// Content of the decision.
     #[serde(flatten)]
-    pub event: Event,
+    pub event: DecisionEvent,
     /// Author of the decision.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
@@ -51,7 +51,7 @@ pub struct Decision {
 /// Content of a decision.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
-pub enum Event {
+pub enum DecisionEvent {
     /// Marks the issue as resolved.
     Resolve {
         /// Agent version with the fix: newer ones must not have the issue.
@@ -96,12 +96,12 @@ pub struct StateError {
 
 /// All decisions.
 #[derive(Debug, Clone, Default)]
-pub struct Decisions {
-    by_issue: SortedMap<IssueId, Vec<Decision>>,
+pub struct IssueDecisions {
+    by_issue: SortedMap<IssueId, Vec<IssueDecision>>,
     aliases: SortedMap<IssueId, IssueId>,
 }
 
-impl Decisions {
+impl IssueDecisions {
     /// Reads the lines of a file. Their order and repetitions do not matter.
     pub fn parse(text: &str) -> Result<Self, StateError> {
         let mut all = SortedSet::new();
@@ -109,15 +109,15 @@ impl Decisions {
             if line.trim().is_empty() {
                 continue;
             }
-            let decision: Decision =
+            let decision: IssueDecision =
                 serde_json::from_str(line).map_err(|source| StateError { line: n + 1, source })?;
             all.insert(decision);
         }
         let mut decisions = Self::default();
         for decision in all {
-            if let Event::Merge { into } = decision.event {
+            if let DecisionEvent::Merge { into } = decision.event {
                 decisions.aliases.insert(decision.id, into);
-            } else if decision.event == Event::Reopen {
+            } else if decision.event == DecisionEvent::Reopen {
                 decisions.aliases.remove(&decision.id);
             }
             decisions.by_issue.entry(decision.id).or_default().push(decision);
@@ -142,47 +142,60 @@ impl Decisions {
     /// Returns the notes on an issue, the oldest first.
     pub fn notes(&self, id: IssueId) -> impl Iterator<Item = &str> {
         self.of(id).filter_map(|decision| match &decision.event {
-            Event::Note { text } => Some(text.as_str()),
+            DecisionEvent::Note { text } => Some(text.as_str()),
             _ => None,
         })
     }
 
-    fn of(&self, id: IssueId) -> impl Iterator<Item = &Decision> {
+    fn of(&self, id: IssueId) -> impl Iterator<Item = &IssueDecision> {
         self.by_issue.get(&id).into_iter().flatten()
     }
 
     /// Returns the state of an issue with these occurrences.
-    pub(crate) fn state(&self, id: IssueId, seen: &IssueHistory<'_>, now: Timestamp) -> State {
+    pub(crate) fn state(&self, id: IssueId, seen: &IssueHistory<'_>, now: Timestamp) -> IssueState {
         let is_escalating = seen.is_escalating;
         let last = self.of(id).rev_find(|decision| {
-            matches!(decision.event, Event::Resolve { .. } | Event::Ignore { .. } | Event::Reopen)
+            matches!(
+                decision.event,
+                DecisionEvent::Resolve { .. }
+                    | DecisionEvent::Ignore { .. }
+                    | DecisionEvent::Reopen
+            )
         });
         let open = || match () {
-            () if is_escalating => State::Escalating,
-            () if seen.is_new(now) => State::New,
-            () => State::Ongoing,
+            () if is_escalating => IssueState::Escalating,
+            () if seen.is_new(now) => IssueState::New,
+            () => IssueState::Ongoing,
         };
         let Some(decision) = last else { return open() };
         match &decision.event {
-            Event::Resolve { version: Some(version) } => {
+            DecisionEvent::Resolve { version: Some(version) } => {
                 let is_newer = |one: &SeenOnce| {
                     one.version.is_some_and(|v| version_key(v) > version_key(version))
                 };
-                if seen.all.iter().any(is_newer) { State::Regressed } else { State::Resolved }
+                if seen.all.iter().any(is_newer) {
+                    IssueState::Regressed
+                } else {
+                    IssueState::Resolved
+                }
             }
-            Event::Resolve { version: None } => {
+            DecisionEvent::Resolve { version: None } => {
                 let is_later = |one: &SeenOnce| {
                     one.started.or(one.time).is_some_and(|time| time > decision.at)
                 };
-                if seen.all.iter().any(is_later) { State::Regressed } else { State::Resolved }
+                if seen.all.iter().any(is_later) {
+                    IssueState::Regressed
+                } else {
+                    IssueState::Resolved
+                }
             }
-            Event::Ignore { until, more, escalating } => {
+            DecisionEvent::Ignore { until, more, escalating } => {
                 let after = |one: &&SeenOnce| one.time.is_some_and(|time| time > decision.at);
                 let is_over = until.is_some_and(|until| now >= until)
                     || more
                         .is_some_and(|more| seen.all.iter().filter(after).count() as u64 >= more)
                     || *escalating && is_escalating;
-                if is_over { open() } else { State::Ignored }
+                if is_over { open() } else { IssueState::Ignored }
             }
             _ => open(),
         }
@@ -193,7 +206,7 @@ trait RevFind: Iterator + Sized {
     fn rev_find(self, is_one: impl FnMut(&Self::Item) -> bool) -> Option<Self::Item>;
 }
 
-impl<'d, I: Iterator<Item = &'d Decision>> RevFind for I {
+impl<'d, I: Iterator<Item = &'d IssueDecision>> RevFind for I {
     /// Returns the last matching decision, as they are in the order of time.
     fn rev_find(self, is_one: impl FnMut(&Self::Item) -> bool) -> Option<Self::Item> {
         self.filter(is_one).last()
@@ -258,9 +271,13 @@ mod tests {
     const ID: IssueId = IssueId(0xabc);
     const NOW: &str = "2026-03-20T00:00:00Z";
 
-    fn state(lines: &str, all: Vec<SeenOnce<'_>>, is_escalating: bool) -> State {
+    fn state(lines: &str, all: Vec<SeenOnce<'_>>, is_escalating: bool) -> IssueState {
         let lines = lines.replace("ID", &ID.to_string());
-        Decisions::parse(&lines).unwrap().state(ID, &IssueHistory { all, is_escalating }, time(NOW))
+        IssueDecisions::parse(&lines).unwrap().state(
+            ID,
+            &IssueHistory { all, is_escalating },
+            time(NOW),
+        )
     }
 
     #[test]
@@ -269,61 +286,65 @@ mod tests {
         let resolve = r#"{"at":"2026-02-01T00:00:00Z","id":"ID","event":"resolve"}"#;
         let later = r#"{"at":"2026-03-10T00:00:00Z","id":"ID","event":"resolve"}"#;
         for (lines, is_escalating, want) in [
-            ("", false, State::Ongoing),
-            ("", true, State::Escalating),
-            (resolve, false, State::Regressed),
-            (later, false, State::Resolved),
+            ("", false, IssueState::Ongoing),
+            ("", true, IssueState::Escalating),
+            (resolve, false, IssueState::Regressed),
+            (later, false, IssueState::Resolved),
             (
                 r#"{"at":"2026-03-10T00:00:00Z","id":"ID","event":"resolve","version":"2.1.10"}"#,
                 false,
-                State::Resolved,
+                IssueState::Resolved,
             ),
             (
                 r#"{"at":"2026-03-10T00:00:00Z","id":"ID","event":"resolve","version":"2.1.8"}"#,
                 false,
-                State::Regressed,
+                IssueState::Regressed,
             ),
-            (r#"{"at":"2026-02-01T00:00:00Z","id":"ID","event":"ignore"}"#, true, State::Ignored),
+            (
+                r#"{"at":"2026-02-01T00:00:00Z","id":"ID","event":"ignore"}"#,
+                true,
+                IssueState::Ignored,
+            ),
             (
                 r#"{"at":"2026-02-01T00:00:00Z","id":"ID","event":"ignore","escalating":true}"#,
                 true,
-                State::Escalating,
+                IssueState::Escalating,
             ),
             (
                 r#"{"at":"2026-02-01T00:00:00Z","id":"ID","event":"ignore","escalating":true}"#,
                 false,
-                State::Ignored,
+                IssueState::Ignored,
             ),
             (
                 r#"{"at":"2026-02-01T00:00:00Z","id":"ID","event":"ignore","more":2}"#,
                 false,
-                State::Ignored,
+                IssueState::Ignored,
             ),
             (
                 r#"{"at":"2026-02-01T00:00:00Z","id":"ID","event":"ignore","more":1}"#,
                 false,
-                State::Ongoing,
+                IssueState::Ongoing,
             ),
             (
                 r#"{"at":"2026-02-01T00:00:00Z","id":"ID","event":"ignore","until":"2026-03-19T00:00:00Z"}"#,
                 false,
-                State::Ongoing,
+                IssueState::Ongoing,
             ),
             (
                 r#"{"at":"2026-02-01T00:00:00Z","id":"ID","event":"ignore","until":"2026-03-21T00:00:00Z"}"#,
                 false,
-                State::Ignored,
+                IssueState::Ignored,
             ),
         ] {
             assert_eq!(state(lines, old(), is_escalating), want, "{lines}");
         }
-        assert_eq!(state("", vec![at("2026-03-19")], false), State::New);
+        assert_eq!(state("", vec![at("2026-03-19")], false), IssueState::New);
         let reopened =
             format!("{later}\n{}", r#"{"at":"2026-03-11T00:00:00Z","id":"ID","event":"reopen"}"#);
-        assert_eq!(state(&reopened, old(), false), State::Ongoing);
+        assert_eq!(state(&reopened, old(), false), IssueState::Ongoing);
         // The order of the lines does not matter.
         let swapped: Vec<&str> = reopened.lines().rev().collect();
-        assert_eq!(state(&swapped.join("\n"), old(), false), State::Ongoing);
+        assert_eq!(state(&swapped.join("\n"), old(), false), IssueState::Ongoing);
     }
 
     #[test]
@@ -335,7 +356,7 @@ mod tests {
             )
         };
         let all =
-            Decisions::parse(&(line(1, 2) + &line(2, 3) + &line(5, 6) + &line(6, 5))).unwrap();
+            IssueDecisions::parse(&(line(1, 2) + &line(2, 3) + &line(5, 6) + &line(6, 5))).unwrap();
         assert_eq!(all.resolve(IssueId(1)), IssueId(3));
         assert_eq!(all.resolve(IssueId(4)), IssueId(4));
         assert_eq!(all.resolve(IssueId(5)), IssueId(5));
@@ -343,7 +364,7 @@ mod tests {
 
     #[test]
     fn a_bad_line_is_named() {
-        let error = Decisions::parse("\n{\"at\":1}\n").unwrap_err();
+        let error = IssueDecisions::parse("\n{\"at\":1}\n").unwrap_err();
         assert!(error.to_string().starts_with("line 2 is not a decision"), "{error}");
     }
 

@@ -4,13 +4,15 @@
 //! ID of its calls.
 
 use crate::class::FailureClass;
-use crate::key::{IssueId, Key};
-use crate::occurrence::{About, Batch, Example, Kind, Occurrence, Origin, Rank, Recovery};
+use crate::key::{IssueId, IssueKey};
+use crate::occurrence::{
+    About, Batch, Occurrence, OccurrenceExample, OccurrenceKind, Rank, Recovery, SessionOrigin,
+};
 use crate::pack::{Packer, Unpacker};
-use crate::role::Role;
+use crate::role::KeyRole;
 use crate::subject::Subject;
 use jiff::Timestamp;
-use toolmark_check::{Spent, rule_by_code};
+use toolmark_check::{CallCost, rule_by_code};
 use toolmark_outcome::Redactor;
 
 /// Version of the byte format; other versions cannot be read.
@@ -53,7 +55,9 @@ impl Batch {
         };
         for about in self.about.values_mut() {
             match &mut about.key {
-                Key::Failure { template, .. } | Key::Finding { template, .. } => hide(template),
+                IssueKey::Failure { template, .. } | IssueKey::Finding { template, .. } => {
+                    hide(template)
+                }
             }
             if let Some(example) = &mut about.example {
                 hide(&mut example.call);
@@ -88,8 +92,8 @@ fn get_time(all: &mut Unpacker<'_>) -> Option<Option<Timestamp>> {
     Some(milliseconds.and_then(|ms| Timestamp::from_millisecond(ms).ok()))
 }
 
-fn put_origin<'b>(packer: &mut Packer<'b>, origin: &'b Origin) {
-    let Origin { session, file, project, model, agent, version, host, started } = origin;
+fn put_origin<'b>(packer: &mut Packer<'b>, origin: &'b SessionOrigin) {
+    let SessionOrigin { session, file, project, model, agent, version, host, started } = origin;
     packer.texts([session, file, agent, host].map(|text| &**text));
     for text in [project, model, version] {
         packer.maybe(text.as_deref(), Packer::text);
@@ -97,8 +101,8 @@ fn put_origin<'b>(packer: &mut Packer<'b>, origin: &'b Origin) {
     put_time(packer, *started);
 }
 
-fn get_origin(all: &mut Unpacker<'_>) -> Option<Origin> {
-    Some(Origin {
+fn get_origin(all: &mut Unpacker<'_>) -> Option<SessionOrigin> {
+    Some(SessionOrigin {
         session: all.shared()?,
         file: all.shared()?,
         agent: all.shared()?,
@@ -111,25 +115,25 @@ fn get_origin(all: &mut Unpacker<'_>) -> Option<Origin> {
 }
 
 /// Returns the serialized form of a role: a tool with its name, any other with its word only.
-fn role_parts(role: &Role) -> (&'static str, &str) {
+fn role_parts(role: &KeyRole) -> (&'static str, &str) {
     match role {
-        Role::Edit => ("edit", ""),
-        Role::Read => ("read", ""),
-        Role::Search => ("search", ""),
-        Role::Shell => ("shell", ""),
-        Role::Any => ("any", ""),
-        Role::Tool(name) => ("tool", name),
+        KeyRole::Edit => ("edit", ""),
+        KeyRole::Read => ("read", ""),
+        KeyRole::Search => ("search", ""),
+        KeyRole::Shell => ("shell", ""),
+        KeyRole::Any => ("any", ""),
+        KeyRole::Tool(name) => ("tool", name),
     }
 }
 
 fn put_about<'b>(packer: &mut Packer<'b>, (id, about): (&'b IssueId, &'b About)) {
     packer.number(id.0);
     match &about.key {
-        Key::Failure { role, class, template } => {
+        IssueKey::Failure { role, class, template } => {
             let (role, name) = role_parts(role);
             packer.texts(["failure", role, name, class.word(), template]);
         }
-        Key::Finding { code, tool, template } => {
+        IssueKey::Finding { code, tool, template } => {
             packer.texts(["finding", code, tool, template]);
         }
     }
@@ -142,20 +146,24 @@ fn get_about(all: &mut Unpacker<'_>) -> Option<(IssueId, About)> {
     let key = match all.text()? {
         "failure" => {
             let role = match (all.text()?, all.text()?) {
-                ("edit", _) => Role::Edit,
-                ("read", _) => Role::Read,
-                ("search", _) => Role::Search,
-                ("shell", _) => Role::Shell,
-                ("any", _) => Role::Any,
-                ("tool", name) => Role::Tool(name.to_owned()),
+                ("edit", _) => KeyRole::Edit,
+                ("read", _) => KeyRole::Read,
+                ("search", _) => KeyRole::Search,
+                ("shell", _) => KeyRole::Shell,
+                ("any", _) => KeyRole::Any,
+                ("tool", name) => KeyRole::Tool(name.to_owned()),
                 _ => return None,
             };
             let class = FailureClass::from_word(all.text()?)?;
-            Key::Failure { role, class, template: all.text()?.to_owned() }
+            IssueKey::Failure { role, class, template: all.text()?.to_owned() }
         }
         "finding" => {
             let code = rule_by_code(all.text()?)?.code;
-            Key::Finding { code, tool: all.text()?.to_owned(), template: all.text()?.to_owned() }
+            IssueKey::Finding {
+                code,
+                tool: all.text()?.to_owned(),
+                template: all.text()?.to_owned(),
+            }
         }
         _ => return None,
     };
@@ -164,8 +172,8 @@ fn get_about(all: &mut Unpacker<'_>) -> Option<(IssueId, About)> {
     Some((id, About { key, remedy, example }))
 }
 
-fn put_example<'b>(packer: &mut Packer<'b>, example: &'b Example) {
-    let Example { call, said, followed, rank } = example;
+fn put_example<'b>(packer: &mut Packer<'b>, example: &'b OccurrenceExample) {
+    let OccurrenceExample { call, said, followed, rank } = example;
     let Rank { is_incomplete, length, session, call_id, file, line, column, byte } = rank;
     packer.texts([&**call, said, call_id, session, file]);
     packer.maybe(followed.as_deref(), Packer::text);
@@ -173,7 +181,7 @@ fn put_example<'b>(packer: &mut Packer<'b>, example: &'b Example) {
     packer.numbers([u64::from(*line), u64::from(*column), *byte]);
 }
 
-fn get_example(all: &mut Unpacker<'_>) -> Option<Example> {
+fn get_example(all: &mut Unpacker<'_>) -> Option<OccurrenceExample> {
     let (call, said, call_id) = (all.text()?, all.text()?, all.text()?);
     let (session, file) = (all.shared()?, all.shared()?);
     let followed = all.maybe(Unpacker::text)?.map(str::to_owned);
@@ -187,7 +195,7 @@ fn get_example(all: &mut Unpacker<'_>) -> Option<Example> {
         column: all.small()?,
         byte: all.number()?,
     };
-    Some(Example { call: call.to_owned(), said: said.to_owned(), followed, rank })
+    Some(OccurrenceExample { call: call.to_owned(), said: said.to_owned(), followed, rank })
 }
 
 fn put_occurrence<'b>(packer: &mut Packer<'b>, one: &'b Occurrence) {
@@ -210,7 +218,7 @@ fn get_occurrence(all: &mut Unpacker<'_>) -> Option<Occurrence> {
         issue: IssueId(all.number()?),
         origin: all.small()?,
         call_id: all.text()?.to_owned(),
-        kind: Kind::from_word(all.text()?)?,
+        kind: OccurrenceKind::from_word(all.text()?)?,
         recovery: Recovery::from_word(all.text()?)?,
         tool: all.shared()?,
         subject: Subject { what: all.text()?.to_owned(), detail: all.text()?.to_owned() },
@@ -221,14 +229,14 @@ fn get_occurrence(all: &mut Unpacker<'_>) -> Option<Occurrence> {
         spent: {
             let milliseconds = all.maybe(Unpacker::number)?;
             let tokens = all.maybe(|all| Some((all.number()?, all.number()?)))?;
-            Spent::of_call(milliseconds, tokens)
+            CallCost::of_call(milliseconds, tokens)
         },
     })
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::{Batch, Collector, Decisions, Feed};
+    use crate::{Batch, Collector, Feed, IssueDecisions};
     use jiff::Timestamp;
     use toolmark_check::Checker;
     use toolmark_outcome::Redactor;
@@ -251,7 +259,7 @@ mod tests {
         let mut feed = Feed::default();
         feed.add(batch);
         let now = Timestamp::UNIX_EPOCH;
-        let issues = feed.issues(&Decisions::default(), now).into_iter();
+        let issues = feed.issues(&IssueDecisions::default(), now).into_iter();
         let issues: Vec<_> = issues.map(|issue| issue.redact(Redactor::new(true))).collect();
         serde_json::to_string(&issues).unwrap()
     }

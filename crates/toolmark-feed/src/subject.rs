@@ -2,7 +2,7 @@
 
 use crate::class::{Classified, FailedCall, FailureClass};
 use crate::language::Language;
-use crate::role::Role;
+use crate::role::KeyRole;
 use toolmark_session::shell::CommandLine;
 
 /// Mark after the first of several commands, when it is unknown which one failed.
@@ -30,7 +30,7 @@ pub(crate) fn of(
     classified: &Classified<'_>,
     path: Option<&str>,
 ) -> Subject {
-    let is_shell = Role::of(failed.role, failed.tool) == Role::Shell;
+    let is_shell = KeyRole::of(failed.role, failed.tool) == KeyRole::Shell;
     let line = classified.salient.map_or("", |salient| salient.line);
     let sent_for = || failed.errand().unwrap_or_default();
     let (what, detail) = match classified.class {

@@ -24,7 +24,7 @@ const MAX_ECHO: usize = 300;
 
 /// Style of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Style {
+pub enum MessageStyle {
     /// The error of a program, whose identifiers are values.
     Error,
     /// The message of a finding, whose words belong to toolmark.
@@ -34,10 +34,10 @@ pub enum Style {
 /// Returns a message without its values: first those repeated from the call, then addresses,
 /// quotes, paths, flags, IDs, numbers and identifiers.
 #[must_use]
-pub fn mask(message: &str, echoes: &Echoes<'_>, style: Style) -> String {
+pub fn mask(message: &str, echoes: &Echoes<'_>, style: MessageStyle) -> String {
     let message = cut(message.trim(), MAX_BYTES);
     let unechoed = echoes.mask(message);
-    let mut out = Tokens::default();
+    let mut out = MessageTokens::default();
     let mut rest = unechoed.as_str();
     let mut before = ' ';
     while let Some(first) = rest.chars().next() {
@@ -120,7 +120,7 @@ pub fn with_gaps(message: &str, common: Option<&str>) -> String {
         let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
         let (word, after) = rest.split_at(end);
         let core = core_of(word);
-        match is_value(core, Style::Finding) && common != Some(core) {
+        match is_value(core, MessageStyle::Finding) && common != Some(core) {
             true => {
                 let shown = word.replacen(core, gap(core, &out), 1);
                 out.push_str(&shown);
@@ -192,7 +192,7 @@ pub fn first_value(message: &str) -> Option<&str> {
         // A time is not a name.
         let is_name = core.contains(['/', '.'])
             && core.contains(char::is_alphabetic)
-            && is_value(core, Style::Finding);
+            && is_value(core, MessageStyle::Finding);
         is_name.then_some((start, core))
     });
     [quoted, word].into_iter().flatten().min_by_key(|(start, _)| *start).map(|(_, value)| value)
@@ -242,12 +242,12 @@ fn breaks_word(text: &str, at: usize, c: char) -> bool {
 
 /// Words of a message, with consecutive values combined to one mask.
 #[derive(Default)]
-struct Tokens {
+struct MessageTokens {
     text: String,
     count: usize,
 }
 
-impl Tokens {
+impl MessageTokens {
     fn is_full(&self) -> bool {
         self.count >= MAX_TOKENS
     }
@@ -274,7 +274,7 @@ impl Tokens {
         self.count += 1;
     }
 
-    fn push_word(&mut self, word: &str, is_label: bool, is_first: bool, style: Style) {
+    fn push_word(&mut self, word: &str, is_label: bool, is_first: bool, style: MessageStyle) {
         let word = word.trim_start_matches(['"', '\'', '`']);
         if word.is_empty() {
             return;
@@ -295,7 +295,7 @@ impl Tokens {
 }
 
 /// Whether the word is a value and not a word of the message.
-fn is_value(word: &str, style: Style) -> bool {
+fn is_value(word: &str, style: MessageStyle) -> bool {
     if word == MASK || word.contains(MASK) || word.contains(['/', '\\', '$', '@', '~']) {
         return true;
     }
@@ -313,7 +313,7 @@ fn is_value(word: &str, style: Style) -> bool {
     if has_inner_dot && !matches!(word, "e.g" | "i.e") {
         return true;
     }
-    if style == Style::Finding {
+    if style == MessageStyle::Finding {
         return false;
     }
     let has_lower = word.chars().any(char::is_lowercase);
@@ -390,7 +390,7 @@ mod tests {
     use serde_json::json;
 
     fn masked(text: &str) -> String {
-        mask(text, &Echoes::default(), Style::Error)
+        mask(text, &Echoes::default(), MessageStyle::Error)
     }
 
     #[test]
@@ -429,14 +429,14 @@ mod tests {
         let args = json!({"name": "red panda", "deep": [{"id": "main"}]});
         let echoes = Echoes::new(Some(&args), Some("gh pr diff OPTS --stat"));
         let text = "no red panda on main, mainly OPTS and --stat";
-        assert_eq!(mask(text, &echoes, Style::Error), "no * on * mainly * and *");
+        assert_eq!(mask(text, &echoes, MessageStyle::Error), "no * on * mainly * and *");
     }
 
     #[test]
     fn identifiers_are_words_of_a_finding() {
         let text = "Bash reads a.rs where Read is there, 3 times: camelCase";
         let want = "bash reads * where read is there * times: camelcase";
-        assert_eq!(mask(text, &Echoes::default(), Style::Finding), want);
+        assert_eq!(mask(text, &Echoes::default(), MessageStyle::Finding), want);
     }
 
     #[test]

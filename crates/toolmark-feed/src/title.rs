@@ -1,10 +1,10 @@
 //! Titles of issues: the problem in one line of plain English.
 
 use crate::class::FailureClass;
-use crate::facts::Facts;
-use crate::key::Key;
+use crate::facts::IssueFacts;
+use crate::key::IssueKey;
 use crate::language::Language;
-use crate::role::Role;
+use crate::role::KeyRole;
 use crate::subject::{CHAIN, without_mark};
 use crate::template::{as_written, with_gaps};
 use toolmark_check::rule_by_code;
@@ -14,35 +14,35 @@ const MAX_MESSAGE: usize = 100;
 
 /// Returns the title of an issue.
 #[must_use]
-pub(crate) fn title(facts: &Facts<'_>) -> String {
+pub(crate) fn title(facts: &IssueFacts<'_>) -> String {
     // Some models write their call into the name of the tool.
     if facts.tool.contains(['"', '<', '\n']) {
         let name = facts.tool.split(['"', '<', '\n']).next().unwrap_or_default();
         return format!("A call is malformed: its arguments are in the name of the tool {name}");
     }
     let title = match facts.key {
-        Key::Failure { role, class, template } => failure(facts, role, *class, template),
-        Key::Finding { code, tool, template } => finding(facts, code, tool, template),
+        IssueKey::Failure { role, class, template } => failure(facts, role, *class, template),
+        IssueKey::Finding { code, tool, template } => finding(facts, code, tool, template),
     };
     // Names of tools come from traces, and may have line breaks.
     let words: Vec<&str> = title.split_whitespace().collect();
     words.join(" ")
 }
 
-fn failure(facts: &Facts<'_>, role: &Role, class: FailureClass, template: &str) -> String {
+fn failure(facts: &IssueFacts<'_>, role: &KeyRole, class: FailureClass, template: &str) -> String {
     let tool = facts.tool;
     let about = |words: &str| with_subject(facts, words);
     let language = Language::from_word(template).unwrap_or(Language::None).title();
     match class {
         FailureClass::Cancelled => "A call was cancelled before it finished".into(),
         FailureClass::RefusedByUser => match role {
-            Role::Shell => with_names(facts, "The user refused a command"),
-            Role::Edit => with_names(facts, "The user refused an edit"),
+            KeyRole::Shell => with_names(facts, "The user refused a command"),
+            KeyRole::Edit => with_names(facts, "The user refused an edit"),
             _ if tool == "ExitPlanMode" => "The user refused a plan".into(),
             _ => format!("The user refused {tool}"),
         },
         FailureClass::RefusedByPolicy => match role {
-            Role::Shell => with_names(facts, "A rule or hook refused a command"),
+            KeyRole::Shell => with_names(facts, "A rule or hook refused a command"),
             _ => with_names(facts, &format!("A rule or hook refused {tool}")),
         },
         FailureClass::EditNoMatch => about("An edit's text to replace is not in the file"),
@@ -56,10 +56,10 @@ fn failure(facts: &Facts<'_>, role: &Role, class: FailureClass, template: &str) 
             about("`cd` into a directory that does not exist")
         }
         FailureClass::MissingPath => match role {
-            Role::Read => about("Read of a file that does not exist"),
-            Role::Edit => about("Edit of a file that does not exist"),
-            Role::Search => about("Search in a path that does not exist"),
-            Role::Shell => about("A command names a path that does not exist"),
+            KeyRole::Read => about("Read of a file that does not exist"),
+            KeyRole::Edit => about("Edit of a file that does not exist"),
+            KeyRole::Search => about("Search in a path that does not exist"),
+            KeyRole::Shell => about("A command names a path that does not exist"),
             _ => about("A path does not exist"),
         },
         FailureClass::TooLarge => about("A file is too large to read at once"),
@@ -80,10 +80,10 @@ fn failure(facts: &Facts<'_>, role: &Role, class: FailureClass, template: &str) 
 }
 
 /// Returns the title of an error: its source and its message.
-fn error(facts: &Facts<'_>, role: &Role, template: &str) -> String {
+fn error(facts: &IssueFacts<'_>, role: &KeyRole, template: &str) -> String {
     let subject = facts.main_subject().map(|subject| subject.what.as_str());
     let who = match role {
-        Role::Shell => subject.unwrap_or(facts.tool),
+        KeyRole::Shell => subject.unwrap_or(facts.tool),
         _ => facts.tool,
     };
     // A command without an error message is identified by its errand.
@@ -127,13 +127,13 @@ fn error(facts: &Facts<'_>, role: &Role, template: &str) -> String {
         () if template.contains("no matches found") || template.starts_with("parse error") => {
             format!("The shell: {text}")
         }
-        () if is_program && !is_label && *role == Role::Shell => text,
+        () if is_program && !is_label && *role == KeyRole::Shell => text,
         () => format!("{who}: {text}"),
     }
 }
 
 /// Returns the title of a failed check: `Go tests fail (go test, mise run)`.
-fn check(facts: &Facts<'_>, language: &str, what: &str) -> String {
+fn check(facts: &IssueFacts<'_>, language: &str, what: &str) -> String {
     let words = match language {
         "" => {
             let mut letters = what.chars();
@@ -146,7 +146,7 @@ fn check(facts: &Facts<'_>, language: &str, what: &str) -> String {
 }
 
 /// Appends the subject of most occurrences.
-fn with_subject(facts: &Facts<'_>, words: &str) -> String {
+fn with_subject(facts: &IssueFacts<'_>, words: &str) -> String {
     match facts.main_subject() {
         Some(subject) => format!("{words}: {}", subject.what),
         None => words.to_owned(),
@@ -154,7 +154,7 @@ fn with_subject(facts: &Facts<'_>, words: &str) -> String {
 }
 
 /// Appends the most frequent subjects.
-fn with_names(facts: &Facts<'_>, words: &str) -> String {
+fn with_names(facts: &IssueFacts<'_>, words: &str) -> String {
     let names: Vec<&str> = facts.names(3).into_iter().map(|(name, _)| name).collect();
     match &names[..] {
         [] => words.to_owned(),
@@ -163,7 +163,7 @@ fn with_names(facts: &Facts<'_>, words: &str) -> String {
     }
 }
 
-fn finding(facts: &Facts<'_>, code: &str, tool: &str, template: &str) -> String {
+fn finding(facts: &IssueFacts<'_>, code: &str, tool: &str, template: &str) -> String {
     let Some(rule) = rule_by_code(code) else { return template.to_owned() };
     let common = facts.main_subject().map(|subject| subject.what.as_str());
     // The name of a tool may look like a path.

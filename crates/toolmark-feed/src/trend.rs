@@ -7,9 +7,10 @@ mod measures;
 mod run;
 mod session;
 
-pub use collect::{Trend, TrendOptions};
+pub use collect::{SessionTrend, TrendOptions};
 pub use measures::{MEASURES, needs_rules};
 pub use run::{
-    Better, Bucket, Change, Point, PricesUsed, Series, Suspect, TrendBy, TrendRun, Unit,
+    Better, NumberUnit, Point, PricesUsed, Series, SessionBucket, Suspect, TrendBy, TrendChange,
+    TrendRun,
 };
 pub use session::TrendSession;

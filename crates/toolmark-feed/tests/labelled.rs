@@ -10,7 +10,7 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use toolmark_feed::class::FailedCall;
-use toolmark_feed::key::Key;
+use toolmark_feed::key::IssueKey;
 use toolmark_feed::role::{command_of, role_of_name};
 use toolmark_hosts::toolset::{ToolRole, Toolsets};
 use toolmark_trace::ToolName;
@@ -18,7 +18,7 @@ use toolmark_trace::ToolName;
 struct Labelled {
     label: String,
     source: String,
-    key: Key,
+    key: IssueKey,
     row: Value,
 }
 
@@ -33,7 +33,7 @@ fn labelled() -> Option<Vec<Labelled>> {
         let role = role_of_name(&ToolName::new(tool.as_str()), Some(&row["input"]), &toolsets);
         let is_shell = matches!(role, ToolRole::RunsShell | ToolRole::TalksToShell);
         let command = command_of(Some(&row["input"])).filter(|_| is_shell);
-        let key = Key::of_call(&FailedCall {
+        let key = IssueKey::of_call(&FailedCall {
             role,
             tool: &tool,
             args: Some(&row["input"]),
@@ -51,7 +51,7 @@ fn labelled() -> Option<Vec<Labelled>> {
 
 /// Returns purity and the F1 of B-cubed precision and recall.
 fn scores(rows: &[&Labelled]) -> (f64, f64) {
-    let mut groups: BTreeMap<&Key, BTreeMap<&str, f64>> = BTreeMap::new();
+    let mut groups: BTreeMap<&IssueKey, BTreeMap<&str, f64>> = BTreeMap::new();
     let mut labels: BTreeMap<&str, f64> = BTreeMap::new();
     for row in rows {
         *groups.entry(&row.key).or_default().entry(&row.label).or_default() += 1.0;
@@ -90,8 +90,8 @@ fn keys_agree_with_people() {
 }
 
 fn show(rows: &[&Labelled]) {
-    let mut labels: BTreeMap<&str, BTreeMap<&Key, Vec<&&Labelled>>> = BTreeMap::new();
-    let mut keys: BTreeMap<&Key, BTreeSet<&str>> = BTreeMap::new();
+    let mut labels: BTreeMap<&str, BTreeMap<&IssueKey, Vec<&&Labelled>>> = BTreeMap::new();
+    let mut keys: BTreeMap<&IssueKey, BTreeSet<&str>> = BTreeMap::new();
     for row in rows {
         labels.entry(&row.label).or_default().entry(&row.key).or_default().push(row);
         keys.entry(&row.key).or_default().insert(&row.label);

@@ -9,7 +9,7 @@
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use toolmark_check::Checker;
-use toolmark_feed::{Batch, Collector, Decisions, Feed, Kind};
+use toolmark_feed::{Batch, Collector, Feed, IssueDecisions, OccurrenceKind};
 use toolmark_session::notation;
 
 /// Returns traces with one failed call per session, of several kinds.
@@ -32,7 +32,7 @@ fn batch(n: usize, trace: &str) -> Batch {
     run.id = Some(format!("session-{n}").as_str().into());
     run.file = format!("file-{n}").into();
     let mut batch = Batch::default();
-    Collector::new(Checker::default(), Some(Kind::Failure)).collect(&run, &mut batch);
+    Collector::new(Checker::default(), Some(OccurrenceKind::Failure)).collect(&run, &mut batch);
     batch
 }
 
@@ -56,7 +56,7 @@ fn shown(feed: &Feed) -> String {
     let now = "2026-03-01T00:00:00Z".parse().unwrap();
     serde_json::to_string(
         &feed
-            .issues(&Decisions::default(), now)
+            .issues(&IssueDecisions::default(), now)
             .into_iter()
             .map(|issue| issue.redact(toolmark_outcome::Redactor::new(true)))
             .collect::<Vec<_>>(),
@@ -66,7 +66,7 @@ fn shown(feed: &Feed) -> String {
 
 /// Returns the issue of each session.
 fn ids(feed: &Feed) -> BTreeMap<String, String> {
-    let listed = feed.occurrences(&Decisions::default());
+    let listed = feed.occurrences(&IssueDecisions::default());
     listed.iter().map(|one| (one.session.raw().to_owned(), one.issue.to_string())).collect()
 }
 

@@ -1,7 +1,7 @@
 //! Graders known only by name: those of another system's plugins, and types
 //! declared by the user.
 
-use crate::grader::{Cost, Determinism, Grader, GraderInfo, Reference, Scope, Taxonomy};
+use crate::grader::{AnswerCost, Determinism, GradeScope, Grader, GraderInfo, Reference, Taxonomy};
 use schemars::json_schema;
 use std::sync::Arc;
 use toolmark_outcome::{Cause, Outcome, Subject};
@@ -17,9 +17,9 @@ pub static DECLARED: GraderInfo = GraderInfo {
     example: "type: declared",
     taxonomy: Taxonomy {
         determinism: Determinism::Environment,
-        cost: Cost::Medium,
+        cost: AnswerCost::Medium,
         reference: Reference::Free,
-        scope: Scope::Trajectory,
+        scope: GradeScope::Trajectory,
     },
     profiles: &[],
     schema: |_| json_schema!({ "type": "object" }),

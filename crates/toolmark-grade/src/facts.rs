@@ -5,7 +5,7 @@ use std::cell::OnceCell;
 use std::sync::LazyLock;
 use toolmark_hosts::results::unframe;
 use toolmark_hosts::toolset::{ArgClass, ToolClass, Toolsets};
-use toolmark_match::call_match::{Facts, Lack, Made, Truth};
+use toolmark_match::call_match::{Facts, Lack, TableCall, Truth};
 use toolmark_session::patch;
 use toolmark_session::path::resolve;
 use toolmark_session::result_kind::result_kind;
@@ -27,18 +27,18 @@ pub(crate) fn facts<'a>(runs: &[&'a Trajectory]) -> Box<dyn Facts + 'a> {
 }
 
 impl<'a> Sessions<'a> {
-    fn session(&self, made: &Made<'_>) -> Option<&Session<'a>> {
+    fn session(&self, made: &TableCall<'_>) -> Option<&Session<'a>> {
         let (run, session) = self.runs.get(made.lane as usize)?;
         Some(session.get_or_init(|| Session::new(run, &TOOLSETS)))
     }
 
-    fn call(&self, made: &Made<'_>) -> Option<&SessionCall<'a>> {
+    fn call(&self, made: &TableCall<'_>) -> Option<&SessionCall<'a>> {
         self.session(made)?.call_at(made.seen.index)
     }
 }
 
 impl Facts for Sessions<'_> {
-    fn class(&self, made: &Made<'_>, class: ToolClass) -> Truth {
+    fn class(&self, made: &TableCall<'_>, class: ToolClass) -> Truth {
         let Some(call) = self.call(made) else { return Truth::Unknown(Lack::Class) };
         if call.spec.is_some() {
             return Truth::of(ToolClass::of(call.role) == Some(class));
@@ -55,7 +55,7 @@ impl Facts for Sessions<'_> {
         }
     }
 
-    fn values(&self, made: &Made<'_>, class: ArgClass) -> Option<Vec<Vec<Value>>> {
+    fn values(&self, made: &TableCall<'_>, class: ArgClass) -> Option<Vec<Vec<Value>>> {
         let call = self.call(made)?;
         let texts: Vec<String> = match (class, call.command(), call.patch()) {
             (ArgClass::Command, Some(command), _) => vec![command.into_owned()],
@@ -79,7 +79,7 @@ impl Facts for Sessions<'_> {
         Some(texts.into_iter().map(spellings).collect())
     }
 
-    fn exit_code(&self, made: &Made<'_>) -> Option<i64> {
+    fn exit_code(&self, made: &TableCall<'_>) -> Option<i64> {
         let call = self.call(made)?;
         let recorded = call.call.exit_code;
         let framed = || unframe(&call.result()?).exit_code;
@@ -92,7 +92,7 @@ impl Facts for Sessions<'_> {
         }
     }
 
-    fn result_kind(&self, made: &Made<'_>) -> ResultKind {
+    fn result_kind(&self, made: &TableCall<'_>) -> ResultKind {
         self.call(made).map_or(ResultKind::Unknown, result_kind)
     }
 }

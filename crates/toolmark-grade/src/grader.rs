@@ -3,8 +3,10 @@
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use std::sync::Arc;
 use toolmark_match::{Building, Mention};
-use toolmark_outcome::{Cause, Evidence, Outcome, Profile, Role, Subject, Verdict, View};
-use toolmark_trace::{Gap, Recorded, Trajectory};
+use toolmark_outcome::{
+    Cause, Evidence, EvidenceRole, Outcome, Profile, Subject, TrajectoryView, Verdict,
+};
+use toolmark_trace::{Gap, RecordedCalls, Trajectory};
 
 /// A check of a trajectory.
 pub trait Grader: Send + Sync {
@@ -97,7 +99,7 @@ fn withdrawn(outcome: Outcome, why: String) -> Outcome {
 /// A grader that was asked about a view.
 struct Inquiry<'a> {
     grader: &'a dyn Grader,
-    view: &'a View<'a>,
+    view: &'a TrajectoryView<'a>,
     /// Whether the grader read the calls.
     looked: bool,
     /// Whether its answer will be inverted.
@@ -109,23 +111,23 @@ impl Inquiry<'_> {
     fn doubt(&self, outcome: &Outcome) -> Option<String> {
         let Self { grader, view, looked, negate } = *self;
         let run = view.trajectory();
-        let recorded = if looked { run.calls_recorded() } else { Recorded::Fully };
+        let recorded = if looked { run.calls_recorded() } else { RecordedCalls::Fully };
         // One call is asked about by itself, whatever became of the run.
         let gap = self.gap().filter(|_| !view.is_call() && (looked || grader.reads_trace()));
         let is_lost = gap.as_ref().is_some_and(Gap::loses_records);
         // What was made and must not be made stays wrong.
         let is_made = |evidence: &Evidence| {
-            evidence.role == Role::Violation && (evidence.call.is_some() || !looked)
+            evidence.role == EvidenceRole::Violation && (evidence.call.is_some() || !looked)
         };
         let holds = match (recorded, outcome.verdict) {
-            (Recorded::Not, _) => false,
-            (Recorded::Fully, Verdict::Pass) => gap.is_none() || !grader.forbids(),
-            (Recorded::Partly, Verdict::Pass) => !grader.forbids(),
-            (Recorded::Fully, _) if gap.is_none() || !is_lost && !negate => true,
+            (RecordedCalls::Not, _) => false,
+            (RecordedCalls::Fully, Verdict::Pass) => gap.is_none() || !grader.forbids(),
+            (RecordedCalls::Partly, Verdict::Pass) => !grader.forbids(),
+            (RecordedCalls::Fully, _) if gap.is_none() || !is_lost && !negate => true,
             _ => grader.is_upper_limit() || outcome.evidence.iter().any(is_made),
         };
         let unrecorded = match recorded {
-            Recorded::Not => "the calls are not recorded",
+            RecordedCalls::Not => "the calls are not recorded",
             _ => "not all calls are recorded",
         };
         (!holds).then(|| gap.map_or_else(|| unrecorded.to_owned(), |gap| gap.to_string()))
@@ -187,7 +189,7 @@ pub enum Determinism {
 
 /// Cost of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Cost {
+pub enum AnswerCost {
     /// Reads the trajectory only.
     Free,
     /// Reads files.
@@ -209,7 +211,7 @@ pub enum Reference {
 
 /// Part of the run that is graded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Scope {
+pub enum GradeScope {
     /// The final answer or state.
     End,
     /// The whole trajectory.
@@ -222,11 +224,11 @@ pub struct Taxonomy {
     /// Whether it always gives the same answer.
     pub determinism: Determinism,
     /// Cost of an answer.
-    pub cost: Cost,
+    pub cost: AnswerCost,
     /// Whether it compares with a reference.
     pub reference: Reference,
     /// Part of the run that is graded.
-    pub scope: Scope,
+    pub scope: GradeScope,
 }
 
 /// Classification of a grader in the terms of Vally's documentation.
@@ -273,10 +275,10 @@ impl Taxonomy {
                 Determinism::Judge => "llm",
             },
             cost: match self.cost {
-                Cost::Free => "free",
-                Cost::Low => "low",
-                Cost::Medium => "medium",
-                Cost::High => "high",
+                AnswerCost::Free => "free",
+                AnswerCost::Low => "low",
+                AnswerCost::Medium => "medium",
+                AnswerCost::High => "high",
             },
             portability: (self.determinism == Determinism::Static).then_some("t1-universal"),
             reference: match self.reference {
@@ -284,8 +286,8 @@ impl Taxonomy {
                 Reference::Based => "reference-based",
             },
             temporal_scope: match self.scope {
-                Scope::End => "point-in-time",
-                Scope::Trajectory => "trajectory-level",
+                GradeScope::End => "point-in-time",
+                GradeScope::Trajectory => "trajectory-level",
             },
             score_kind: match self.determinism {
                 Determinism::Judge => "llm",
@@ -297,12 +299,12 @@ impl Taxonomy {
     /// Depends only on the trajectory, free, without a reference.
     pub const TRAJECTORY: Self = Self {
         determinism: Determinism::Static,
-        cost: Cost::Free,
+        cost: AnswerCost::Free,
         reference: Reference::Free,
-        scope: Scope::Trajectory,
+        scope: GradeScope::Trajectory,
     };
     /// Like [`Self::TRAJECTORY`], but for the final answer.
-    pub const OUTPUT: Self = Self { scope: Scope::End, ..Self::TRAJECTORY };
+    pub const OUTPUT: Self = Self { scope: GradeScope::End, ..Self::TRAJECTORY };
     /// Compares the trajectory with expected calls.
     pub const EXPECTED: Self = Self { reference: Reference::Based, ..Self::TRAJECTORY };
 }
@@ -343,7 +345,9 @@ mod tests {
     use crate::testing::OWN;
     use serde_json::{Value, json};
     use toolmark_outcome::testing::runs;
-    use toolmark_outcome::{Context, Environment, Outcome, Profile, Subject, Verdict, View};
+    use toolmark_outcome::{
+        CaseContext, Environment, Outcome, Profile, Subject, TrajectoryView, Verdict,
+    };
 
     const ASKED: &str = r#"{"role":"user","content":"tidy up"}"#;
     const LISTED: &str = r#"{"role":"assistant","tool_calls":[{"id":"1","function":{"name":"ls","arguments":"{}"}}]}
@@ -355,8 +359,8 @@ mod tests {
         ask(
             &*grader,
             &Subject {
-                view: View::whole(run),
-                context: &Context::default(),
+                view: TrajectoryView::whole(run),
+                context: &CaseContext::default(),
                 environment: &Environment::default(),
             },
         )
@@ -407,7 +411,7 @@ mod tests {
         let none = ["unknown", "unknown", "unknown", "unknown", "unknown", "fail", "fail"];
         assert_eq!(verdicts(silent), none);
         // One call is judged by itself.
-        let view = View::call(&failed, 0).unwrap();
+        let view = TrajectoryView::call(&failed, 0).unwrap();
         let grader = OWN.build("expect", Profile::Toolmark, &json!({"forbidden": ["rm"]})).unwrap();
         let passed = Outcome::binary(true, "");
         assert_eq!(passed.verdict, Verdict::Pass);

@@ -10,8 +10,8 @@
 //! use toolmark_config::Node;
 //! use toolmark_grade::graders::EXPECT;
 //! use toolmark_match::Building;
-//! use toolmark_outcome::{Context, Environment, Profile, Subject, Verdict, View};
-//! use toolmark_trace::{Options, read};
+//! use toolmark_outcome::{CaseContext, Environment, Profile, Subject, Verdict, TrajectoryView};
+//! use toolmark_trace::{ReadOptions, read};
 //!
 //! let config = Node::from_json(&serde_json::json!({"sequence": ["search", "book"]})).unwrap();
 //! let grader = (EXPECT.build)(&mut Building {
@@ -25,10 +25,10 @@
 //!
 //! let trace = r#"{"id": "t1", "output_messages": [{"role": "assistant", "content": "done",
 //!     "tool_calls": [{"tool": "search", "output": "2 flights"}]}]}"#;
-//! let run = read(trace.as_bytes(), "trace.json", &Options::default())?.next().unwrap();
+//! let run = read(trace.as_bytes(), "trace.json", &ReadOptions::default())?.next().unwrap();
 //! let outcome = grader.unwrap().grade(&Subject {
-//!     view: View::whole(&run),
-//!     context: &Context::default(),
+//!     view: TrajectoryView::whole(&run),
+//!     context: &CaseContext::default(),
 //!     environment: &Environment::default(),
 //! });
 //! assert_eq!(outcome.verdict, Verdict::Fail);
@@ -61,14 +61,14 @@ pub mod vacuity;
 pub use declared::{DECLARED, declared};
 pub use dialect::{Dialect, DialectInfo};
 pub use grader::{
-    Cost, Determinism, Grader, GraderInfo, Graders, Reference, Scope, Taxonomy, TaxonomyWords, ask,
-    schema_of,
+    AnswerCost, Determinism, GradeScope, Grader, GraderInfo, Graders, Reference, Taxonomy,
+    TaxonomyWords, ask, schema_of,
 };
-pub use load::{Dialects, Loaded, load_source};
-pub use loading::{Entry, Included, LoadOptions, Loading, is_lines, unknown_type};
+pub use load::{Dialects, LoadedSpec, load_source};
+pub use loading::{Included, ListedGrader, LoadOptions, Loading, is_lines, unknown_type};
 pub use merge::merge;
 pub use pairing::{Pairing, Unpaired, folded};
 pub use plan::{Aggregate, Case, CaseRef, Gate, Match, Plan, Planned, UsualJudge};
-pub use run::{Grading, LeftBehind, Selection, Standing};
+pub use run::{Grading, LeftBehind, RunSelection, Standing};
 pub use run_plan::RunPlan;
-pub use stored::{CaseReader, Facts, StoredCases};
+pub use stored::{CaseFacts, CaseReader, StoredCases};

@@ -6,15 +6,15 @@ use crate::loading::{Included, LoadOptions, Loading};
 use crate::plan::Plan;
 use std::path::Path;
 use std::sync::Arc;
-use toolmark_config::{Entry, Node, Problem, Source, did_you_mean, parse, quoted};
+use toolmark_config::{Node, NodeEntry, Problem, SourceText, did_you_mean, parse, quoted};
 
 /// Dialects in detection order: specific dialects before general ones.
 pub type Dialects = &'static [&'static dyn Dialect];
 
 /// A loaded spec.
-pub struct Loaded {
+pub struct LoadedSpec {
     /// Text of the spec.
-    pub source: Source,
+    pub source: SourceText,
     /// Detected dialect, if any.
     pub dialect: Option<&'static dyn Dialect>,
     /// Plan of the spec; only if there are no errors.
@@ -25,7 +25,7 @@ pub struct Loaded {
     pub includes: Vec<Included>,
 }
 
-impl Loaded {
+impl LoadedSpec {
     /// Whether an error prevents the spec from being used.
     #[must_use]
     pub fn has_errors(&self) -> bool {
@@ -37,26 +37,26 @@ impl Loaded {
 /// Detects the dialect of a spec and builds a plan.
 #[must_use]
 pub fn load_source(
-    source: Source,
+    source: SourceText,
     directory: &Path,
     options: &LoadOptions,
     dialects: Dialects,
     graders: Graders,
-) -> Loaded {
+) -> LoadedSpec {
     let parsed = parse(&source);
     let mut problems = parsed.problems;
     let Some(root) = parsed.node else {
-        return Loaded { source, dialect: None, plan: None, problems, includes: Vec::new() };
+        return LoadedSpec { source, dialect: None, plan: None, problems, includes: Vec::new() };
     };
     let Some(dialect) = dialect_of(&root, dialects, &mut problems) else {
-        return Loaded { source, dialect: None, plan: None, problems, includes: Vec::new() };
+        return LoadedSpec { source, dialect: None, plan: None, problems, includes: Vec::new() };
     };
     let mut loading =
         Loading::new(Arc::clone(&source.name), source.text(), directory, options, graders);
     let plan = dialect.load(&root, &mut loading);
     let (found, includes) = loading.finish();
     problems.extend(found);
-    let mut loaded = Loaded { source, dialect: Some(dialect), plan, problems, includes };
+    let mut loaded = LoadedSpec { source, dialect: Some(dialect), plan, problems, includes };
     if loaded.has_errors() {
         loaded.plan = None;
     }
@@ -84,7 +84,7 @@ fn dialect_of(
             .collect();
         let problem = Problem::error("unknown-dialect", "unrecognized spec");
         let keys = || dialects.iter().flat_map(|dialect| dialect.info().keys).copied();
-        let near = |entry: &Entry| {
+        let near = |entry: &NodeEntry| {
             let near = did_you_mean(&entry.key, keys()).filter(|near| *near != entry.key)?;
             Some((entry.key_span, near))
         };

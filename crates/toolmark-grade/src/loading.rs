@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use toolmark_base::SortedMap;
 use toolmark_config::{
-    Kind, Node, Problem, Source, Span, Spanned, did_you_mean, json, parse, quoted,
+    Node, NodeKind, NodeSpan, Problem, SourceText, Spanned, did_you_mean, json, parse, quoted,
 };
 use toolmark_match::Building;
 use toolmark_outcome::{Profile, SpecPlace};
@@ -57,13 +57,13 @@ pub struct Loading<'a> {
 /// An included file.
 pub struct Included {
     /// Text of the file.
-    pub source: Source,
+    pub source: SourceText,
     /// Problems of the file.
     pub problems: Vec<Problem>,
 }
 
 /// A grader entry of a spec, independent of the dialect.
-pub struct Entry<'a> {
+pub struct ListedGrader<'a> {
     /// Type name as written.
     pub type_word: Spanned<String>,
     /// Name; the type if there is none.
@@ -85,13 +85,13 @@ pub struct Entry<'a> {
     /// Turn to which the grader is restricted, from 0.
     pub turn: Option<u32>,
     /// Span of the whole entry.
-    pub span: Span,
+    pub span: NodeSpan,
 }
 
-impl<'a> Entry<'a> {
+impl<'a> ListedGrader<'a> {
     /// Creates an entry with only a type and a configuration.
     #[must_use]
-    pub fn new(type_word: Spanned<String>, config: &'a Node, span: Span) -> Self {
+    pub fn new(type_word: Spanned<String>, config: &'a Node, span: NodeSpan) -> Self {
         Self {
             type_word,
             name: None,
@@ -162,7 +162,7 @@ impl<'a> Loading<'a> {
 
     /// Converts a span to line and column.
     #[must_use]
-    pub fn place(&self, span: Span) -> SpecPlace {
+    pub fn place(&self, span: NodeSpan) -> SpecPlace {
         let byte = (span.start as usize).min(self.text.len());
         let line = self.lines.partition_point(|start| *start <= byte);
         let start = self.lines.get(line.saturating_sub(1)).copied().unwrap_or(0);
@@ -176,14 +176,14 @@ impl<'a> Loading<'a> {
 
     /// Returns the span of the first line at a place of this file.
     #[must_use]
-    pub fn span(&self, place: &SpecPlace) -> Option<Span> {
+    pub fn span(&self, place: &SpecPlace) -> Option<NodeSpan> {
         let line = place.line.checked_sub(self.lines_before)?;
         let start = *self.lines.get((line as usize).checked_sub(1)?)?;
         let line = self.text.get(start..)?.lines().next()?;
         let before: usize =
             line.chars().take(place.column.saturating_sub(1) as usize).map(char::len_utf8).sum();
         let is_here = place.file.raw().as_ref() == self.file.as_ref();
-        is_here.then(|| Span::new(start + before, start + line.trim_end().len()))
+        is_here.then(|| NodeSpan::new(start + before, start + line.trim_end().len()))
     }
 
     /// Reads a file that the spec references: JSON lines, the elements of a list, or one
@@ -191,11 +191,11 @@ impl<'a> Loading<'a> {
     pub fn include(
         &mut self,
         path: &Path,
-        span: Span,
+        span: NodeSpan,
         mut read: impl FnMut(&Node, &mut Loading<'_>),
     ) {
         let is_lines = is_lines(path);
-        let source = if is_lines { Source::open_lines(path) } else { Source::open(path) };
+        let source = if is_lines { SourceText::open_lines(path) } else { SourceText::open(path) };
         let source = match source {
             Ok(source) => source,
             Err(error) => {
@@ -219,7 +219,7 @@ impl<'a> Loading<'a> {
             let parsed = parse(&source);
             problems = parsed.problems;
             match &parsed.node {
-                Some(Node { kind: Kind::List(items), .. }) => {
+                Some(Node { kind: NodeKind::List(items), .. }) => {
                     items.iter().for_each(|item| read(item, &mut inner));
                 }
                 Some(node) => read(node, &mut inner),
@@ -234,12 +234,12 @@ impl<'a> Loading<'a> {
     }
 
     /// Reports an error.
-    pub fn error(&mut self, code: &'static str, span: Span, message: impl Into<String>) {
+    pub fn error(&mut self, code: &'static str, span: NodeSpan, message: impl Into<String>) {
         self.problems.push(Problem::error(code, message).at(span));
     }
 
     /// Reports a warning.
-    pub fn warn(&mut self, code: &'static str, span: Span, message: impl Into<String>) {
+    pub fn warn(&mut self, code: &'static str, span: NodeSpan, message: impl Into<String>) {
         self.problems.push(Problem::warning(code, message).at(span));
     }
 
@@ -263,14 +263,14 @@ impl<'a> Loading<'a> {
     }
 
     /// Builds the grader of an entry; problems are reported.
-    pub fn grader(&mut self, entry: Entry<'_>) -> Option<Planned> {
+    pub fn grader(&mut self, entry: ListedGrader<'_>) -> Option<Planned> {
         let info = self.grader_info(&entry.type_word)?;
         self.plan(entry, info)
     }
 
     /// Like [`Self::grader`], for a dialect whose system accepts any word as a type: an unknown
     /// type is reported as a warning, and its verdict is unknown.
-    pub fn grader_of_any_type(&mut self, entry: Entry<'_>) -> Option<Planned> {
+    pub fn grader_of_any_type(&mut self, entry: ListedGrader<'_>) -> Option<Planned> {
         let word = &entry.type_word;
         if self.graders.by_id(&word.value).is_some() {
             return self.grader(entry);
@@ -282,7 +282,7 @@ impl<'a> Loading<'a> {
         self.plan(entry, &DECLARED)
     }
 
-    fn plan(&mut self, entry: Entry<'_>, info: &'static GraderInfo) -> Option<Planned> {
+    fn plan(&mut self, entry: ListedGrader<'_>, info: &'static GraderInfo) -> Option<Planned> {
         let profile = self.options.profile.unwrap_or(entry.profile);
         let before = self.problems.len();
         let grader = match std::ptr::eq(info, &DECLARED) {
@@ -350,15 +350,15 @@ mod tests {
         let loading =
             Loading::new("f".into(), "a\nöb: c\n", Path::new("."), &options, Graders(&[]));
         let place = |start| {
-            let place = loading.place(Span { start, end: start });
+            let place = loading.place(NodeSpan { start, end: start });
             (place.line, place.column)
         };
         assert_eq!(place(0), (1, 1));
         assert_eq!(place(2), (2, 1));
         assert_eq!(place(5), (2, 3));
         assert_eq!(place(99), (3, 1));
-        let found = loading.place(Span { start: 4, end: 5 });
-        assert_eq!(loading.span(&found), Some(Span { start: 4, end: 8 }));
+        let found = loading.place(NodeSpan { start: 4, end: 5 });
+        assert_eq!(loading.span(&found), Some(NodeSpan { start: 4, end: 8 }));
         let elsewhere = SpecPlace { file: "g".into(), ..found };
         assert_eq!(loading.span(&elsewhere), None);
     }
@@ -386,7 +386,7 @@ mod tests {
         let options = LoadOptions::default();
         let mut loading = Loading::new("f".into(), "abc", Path::new("."), &options, Graders(&[]));
         for (start, message) in [(0, "x"), (1, "x"), (0, "x"), (0, "y")] {
-            loading.error("code", Span { start, end: 2 }, message);
+            loading.error("code", NodeSpan { start, end: 2 }, message);
         }
         assert_eq!(loading.finish().0.len(), 3);
     }

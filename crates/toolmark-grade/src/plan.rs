@@ -9,8 +9,8 @@ use std::sync::Arc;
 use toolmark_base::SortedMap;
 use toolmark_outcome::Profile;
 use toolmark_outcome::judging::Effort;
-use toolmark_outcome::{Context, Missing, SpecPlace};
-use toolmark_outcome::{PassRule, Scoring};
+use toolmark_outcome::{CaseContext, Missing, SpecPlace};
+use toolmark_outcome::{CaseScoring, PassRule};
 
 /// A grader with its settings in a case.
 #[derive(Clone)]
@@ -68,11 +68,11 @@ pub struct Case {
     /// Criteria for its trajectories.
     pub matches: Match,
     /// Context for graders.
-    pub context: Arc<Context>,
+    pub context: Arc<CaseContext>,
     /// Graders of the case.
     pub graders: Vec<Planned>,
     /// Rules for combining the outcomes.
-    pub scoring: Scoring,
+    pub scoring: CaseScoring,
     /// Number of requested trials.
     pub trials: Option<u32>,
     /// Run settings that differ from those of the other cases.

@@ -11,14 +11,14 @@ use std::sync::Arc;
 use toolmark_base::SortedMap;
 use toolmark_outcome::excerpt;
 use toolmark_outcome::statistics::{mean, pass_at_k, pass_hat_k, pass_rate_to_the_k, wilson};
+use toolmark_outcome::{CaseContext, Environment, Subject};
 use toolmark_outcome::{
-    CaseResult, CaseSummary, GraderResult, RunResult, Source, Summary, Timeline, TimelineEntry,
-    Took,
+    CaseResult, CaseSummary, GraderResult, RunResult, Summary, Timeline, TimelineEntry, Took,
+    TrajectorySource,
 };
 use toolmark_outcome::{Cause, Outcome, PassRule, Profile, Verdict};
-use toolmark_outcome::{Context, Environment, Subject};
-use toolmark_outcome::{IndexedCall, View, duration_of, prompt_of};
-use toolmark_outcome::{Scored, SpecPlace, Untrusted, reaches};
+use toolmark_outcome::{IndexedCall, TrajectoryView, duration_of, prompt_of};
+use toolmark_outcome::{ScoredGrader, SpecPlace, Untrusted, reaches};
 use toolmark_trace::{EventKind, Gap, Trajectory};
 
 /// Maximum number of timeline entries in a report.
@@ -29,7 +29,7 @@ const MAX_K: u64 = 100;
 
 /// Data to keep of the trajectories in addition to the verdicts.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Selection {
+pub struct RunSelection {
     /// Whether timelines are kept, for reports that show them.
     pub timelines: bool,
     /// Whether whole trajectories are kept as JSON.
@@ -52,7 +52,7 @@ pub struct Grading<'p> {
     plan: &'p Plan,
     pairing: Pairing,
     environment: Environment,
-    selection: Selection,
+    selection: RunSelection,
 }
 
 impl<'p> Grading<'p> {
@@ -62,7 +62,7 @@ impl<'p> Grading<'p> {
         plan: &'p Plan,
         forced: Option<usize>,
         environment: Environment,
-        selection: Selection,
+        selection: RunSelection,
     ) -> Self {
         Self { plan, pairing: Pairing::new(plan, forced), environment, selection }
     }
@@ -136,10 +136,10 @@ impl<'p> Grading<'p> {
                 answered(planned, outcome)
             })
             .collect();
-        let scored: Vec<Scored<'_>> = graders
+        let scored: Vec<ScoredGrader<'_>> = graders
             .iter()
             .zip(&case.graders)
-            .map(|(result, planned)| Scored {
+            .map(|(result, planned)| ScoredGrader {
                 name: result.name.raw(),
                 verdict: result.outcome.verdict,
                 score: result.outcome.score,
@@ -396,13 +396,13 @@ impl Planned {
     #[must_use]
     pub fn ask(
         &self,
-        context: &Context,
+        context: &CaseContext,
         trajectory: &Trajectory,
         environment: &Environment,
     ) -> Outcome {
         let view = match self.turn {
-            None => View::whole(trajectory),
-            Some(turn) => match View::turn(trajectory, turn) {
+            None => TrajectoryView::whole(trajectory),
+            Some(turn) => match TrajectoryView::turn(trajectory, turn) {
                 Ok(view) => view,
                 Err(missing) => return Outcome::unknown(Cause::MissingEvidence, missing.0),
             },
@@ -414,12 +414,12 @@ impl Planned {
     #[must_use]
     pub fn ask_call(
         &self,
-        context: &Context,
+        context: &CaseContext,
         trajectory: &Trajectory,
         call: usize,
         environment: &Environment,
     ) -> Outcome {
-        match View::call(trajectory, call) {
+        match TrajectoryView::call(trajectory, call) {
             Some(view) => self.answer(Subject { view, context, environment }),
             None => Outcome::unknown(Cause::MissingEvidence, "there is no such call"),
         }
@@ -593,9 +593,9 @@ fn name_of(trajectory: &Trajectory) -> String {
     }
 }
 
-fn source(trajectory: &Trajectory) -> Source {
+fn source(trajectory: &Trajectory) -> TrajectorySource {
     let text = |text: &Option<toolmark_trace::Text>| text.as_ref().map(|text| text.get().into());
-    Source {
+    TrajectorySource {
         id: text(&trajectory.id),
         name: text(&trajectory.name),
         source: Arc::clone(&trajectory.file).into(),
@@ -606,7 +606,7 @@ fn source(trajectory: &Trajectory) -> Source {
 }
 
 fn timeline(trajectory: &Trajectory) -> Timeline {
-    let view = View::whole(trajectory);
+    let view = TrajectoryView::whole(trajectory);
     let shown = trajectory.events.iter().filter(|event| {
         !matches!(event.kind, EventKind::Note(_) | EventKind::Result(_) | EventKind::Context)
     });

@@ -13,7 +13,7 @@ pub struct RunPlan {
     /// Default settings for every case.
     pub settings: RunSettings,
     /// Agents that can be run.
-    pub targets: Vec<Target>,
+    pub targets: Vec<AgentTarget>,
     /// Files of variables (`.env`), used for variables that are not set.
     pub env_files: Vec<PathBuf>,
     /// Problems that only matter when cases are run.
@@ -35,9 +35,9 @@ pub struct RunSettings {
     /// Timeout of a trial.
     pub timeout: Option<Duration>,
     /// Limits of one trial.
-    pub limits: Limits,
+    pub limits: TrialLimits,
     /// Budget of the whole run.
-    pub budget: Budget,
+    pub budget: RunBudget,
     /// Number of retries of a trial that could not run.
     pub retries: Option<u32>,
     /// Causes for which a trial is retried; those that pass by themselves if unspecified.
@@ -51,7 +51,7 @@ pub struct RunSettings {
     /// Environment variables of the agent, in addition to those of its target and workspace.
     pub env: Vec<Variable>,
     /// Whether workspaces are kept, unless a workspace has its own setting.
-    pub keep: Option<Keep>,
+    pub keep: Option<KeepFiles>,
     /// Targets on which a case can be run, by name or by agent; any target if empty.
     pub only_on: Vec<String>,
     /// Other data of the case, for programs that prepare its workspace.
@@ -115,7 +115,7 @@ fn both<T: Clone + PartialEq>(mut own: Vec<T>, others: &[T]) -> Vec<T> {
 
 /// Limits of one trial, which is stopped when it exceeds them.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Limits {
+pub struct TrialLimits {
     /// Model responses.
     pub turns: Option<u64>,
     /// Tool calls.
@@ -126,7 +126,7 @@ pub struct Limits {
     pub usd: Option<f64>,
 }
 
-impl Limits {
+impl TrialLimits {
     fn over(self, others: Self) -> Self {
         Self {
             turns: self.turns.or(others.turns),
@@ -139,14 +139,14 @@ impl Limits {
 
 /// Budget of a whole run.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Budget {
+pub struct RunBudget {
     /// US dollars.
     pub usd: Option<f64>,
     /// Tokens.
     pub tokens: Option<u64>,
 }
 
-impl Budget {
+impl RunBudget {
     fn over(self, others: Self) -> Self {
         Self { usd: self.usd.or(others.usd), tokens: self.tokens.or(others.tokens) }
     }
@@ -166,7 +166,7 @@ toolmark_base::word_enum! {
 
 toolmark_base::word_enum! {
     /// Permissions of an agent without confirmation.
-    pub enum Permissions {
+    pub enum TrialPermissions {
         /// Read and answer.
         Read = "read",
         /// Change files in its workspace.
@@ -188,7 +188,7 @@ toolmark_base::word_enum! {
 
 toolmark_base::word_enum! {
     /// Whether the files of a trial are kept.
-    pub enum Keep {
+    pub enum KeepFiles {
         /// Never.
         Never = "never",
         /// If the trial did not pass.
@@ -200,7 +200,7 @@ toolmark_base::word_enum! {
 
 /// An agent that can be run.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Target {
+pub struct AgentTarget {
     /// Name in the spec.
     pub name: String,
     /// Program to run.
@@ -208,7 +208,7 @@ pub struct Target {
     /// Models to run one after the other; the agent's default if empty.
     pub models: Vec<String>,
     /// Permissions of the agent.
-    pub permissions: Permissions,
+    pub permissions: TrialPermissions,
     /// Home directory of the agent.
     pub home: Home,
     /// Environment variables of the agent.
@@ -239,7 +239,7 @@ pub struct Target {
     pub place: SpecPlace,
 }
 
-impl Target {
+impl AgentTarget {
     /// Creates a target with default settings.
     #[must_use]
     pub fn new(name: impl Into<String>, runner: Runner) -> Self {
@@ -247,7 +247,7 @@ impl Target {
             name: name.into(),
             runner,
             models: Vec::new(),
-            permissions: Permissions::Workspace,
+            permissions: TrialPermissions::Workspace,
             home: Home::Fresh,
             env: Vec::new(),
             timeout: None,
@@ -419,13 +419,13 @@ pub struct WorkspacePlan {
     /// Additional files.
     pub files: Vec<WorkspaceFile>,
     /// Programs that prepare the workspace. They run in it, and get JSON on stdin.
-    pub setup: Vec<Hook>,
+    pub setup: Vec<TrialHook>,
     /// Programs that clean up after the trial was graded.
-    pub teardown: Vec<Hook>,
+    pub teardown: Vec<TrialHook>,
     /// Environment variables of the agent and of these programs.
     pub env: Vec<Variable>,
     /// Whether the workspace is kept.
-    pub keep: Option<Keep>,
+    pub keep: Option<KeepFiles>,
     /// Directories of skills, copied to the agent's skill directory.
     pub skills: Vec<PathBuf>,
     /// Files of sub-agents, copied to the agent's directory for sub-agents.
@@ -498,7 +498,7 @@ pub enum FileSource {
 
 /// A program that is run before or after a trial.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Hook {
+pub struct TrialHook {
     /// Command line.
     pub line: CommandLine,
     /// Maximum duration.
@@ -507,7 +507,7 @@ pub struct Hook {
     pub directory: Option<PathBuf>,
 }
 
-impl Hook {
+impl TrialHook {
     /// Default timeout of a hook.
     pub const TIMEOUT: Duration = Duration::from_secs(60);
 
@@ -541,11 +541,11 @@ mod tests {
     fn a_case_says_less_than_its_file() {
         let file = RunSettings {
             trials: Some(3),
-            limits: Limits { calls: Some(5), turns: Some(9), ..Limits::default() },
+            limits: TrialLimits { calls: Some(5), turns: Some(9), ..TrialLimits::default() },
             ..RunSettings::default()
         };
         let case = RunSettings {
-            limits: Limits { calls: Some(1), ..Limits::default() },
+            limits: TrialLimits { calls: Some(1), ..TrialLimits::default() },
             ..RunSettings::default()
         };
         let both = case.over(&file);

@@ -34,7 +34,7 @@ pub fn generator() -> SchemaGenerator {
 }
 
 /// Shape of an entry for certain types.
-pub struct Shape {
+pub struct EntryShape {
     /// The types.
     pub words: Vec<String>,
     /// One-line summary.
@@ -46,7 +46,7 @@ pub struct Shape {
 /// Returns the schema of an entry whose shape depends on `type`. `common` are the keys
 /// that every entry may have: an editor offers them before a type is set.
 #[must_use]
-pub fn by_type(shapes: Vec<Shape>, common: &Map<String, Value>) -> Value {
+pub fn by_type(shapes: Vec<EntryShape>, common: &Map<String, Value>) -> Value {
     let (mut words, mut summaries, mut conditions) = (Vec::new(), Vec::new(), Vec::new());
     for shape in shapes {
         summaries.extend(shape.words.iter().map(|_| json!(shape.summary)));
@@ -75,7 +75,7 @@ pub fn grader_entry<'a>(
     placement: Placement,
     common: &Map<String, Value>,
 ) -> Value {
-    let shapes = graders.into_iter().map(|info| Shape {
+    let shapes = graders.into_iter().map(|info| EntryShape {
         words: words_of(info),
         summary: info.summary.to_owned(),
         schema: shape(generator, info, placement, common),

@@ -27,7 +27,7 @@ const MAX_LINE: usize = 64 << 20;
 const RECENT: usize = 64;
 
 /// Facts about a case that are needed before it is read for grading.
-pub struct Facts<'l> {
+pub struct CaseFacts<'l> {
     /// Case ID.
     pub id: Cow<'l, str>,
     /// First prompt of its trajectories.
@@ -42,7 +42,7 @@ pub struct Facts<'l> {
 pub trait CaseReader: Send + Sync {
     /// Returns the facts of the case on this line. `None` if there is any problem, even a
     /// warning.
-    fn facts<'l>(&self, line: &'l str, number: u32) -> Option<Facts<'l>>;
+    fn facts<'l>(&self, line: &'l str, number: u32) -> Option<CaseFacts<'l>>;
 
     /// Reads the case on a line.
     fn case(&self, line: &Arc<str>, number: u32) -> Option<Case>;
@@ -50,7 +50,7 @@ pub trait CaseReader: Send + Sync {
 
 /// The cases of a file of lines.
 pub struct StoredCases {
-    lines: Vec<Line>,
+    lines: Vec<CaseLine>,
     ids: Ids,
     /// Cases by hash of their prompt.
     prompts: HashMap<u64, Vec<usize>>,
@@ -58,7 +58,7 @@ pub struct StoredCases {
     traces: Vec<PathBuf>,
     asks_judge: bool,
     reader: Box<dyn CaseReader>,
-    block: Mutex<Block>,
+    block: Mutex<FileBlock>,
     recent: Mutex<Vec<Recent>>,
 }
 
@@ -67,7 +67,7 @@ type Recent = Option<(usize, Arc<Case>)>;
 
 /// Position of a case in the file.
 #[derive(Clone, Copy)]
-struct Line {
+struct CaseLine {
     start: u64,
     length: u32,
     number: u32,
@@ -79,7 +79,7 @@ impl StoredCases {
     /// as a whole, so that the problem is reported.
     #[must_use]
     pub fn open(path: &Path, reader: Box<dyn CaseReader>) -> Option<Self> {
-        let mut file = Lines::open(path).ok()?;
+        let mut file = FileLines::open(path).ok()?;
         let mut all = Self {
             lines: Vec::new(),
             ids: Ids::default(),
@@ -107,7 +107,7 @@ impl StoredCases {
             }
             all.traces.extend(facts.traces);
             all.asks_judge |= facts.asks_judge;
-            all.lines.push(Line { start, length: u32::try_from(bytes.len()).ok()?, number });
+            all.lines.push(CaseLine { start, length: u32::try_from(bytes.len()).ok()?, number });
         }
         all.block = Mutex::new(file.into_block());
         Some(all)
@@ -236,13 +236,13 @@ impl Ids {
 
 /// The most recently read part of a file. Cases are mostly requested in file order.
 #[derive(Default)]
-struct Block {
+struct FileBlock {
     file: Option<File>,
     start: u64,
     bytes: Vec<u8>,
 }
 
-impl Block {
+impl FileBlock {
     fn get(&mut self, start: u64, length: usize) -> io::Result<&[u8]> {
         let within = |block: &Self| {
             let from = usize::try_from(start.checked_sub(block.start)?).ok()?;
@@ -262,7 +262,7 @@ impl Block {
 }
 
 /// The lines of a file, read in blocks.
-struct Lines {
+struct FileLines {
     file: File,
     bytes: Vec<u8>,
     /// Number of bytes already returned.
@@ -274,7 +274,7 @@ struct Lines {
     is_over: bool,
 }
 
-impl Lines {
+impl FileLines {
     fn open(path: &Path) -> io::Result<Self> {
         let mut file = File::open(path)?;
         let (length, is_file) = file.metadata().map(|data| (data.len(), data.is_file()))?;
@@ -292,8 +292,8 @@ impl Lines {
     }
 
     /// Returns the last block, for reading lines again.
-    fn into_block(self) -> Block {
-        Block { file: Some(self.file), start: self.start, bytes: self.bytes }
+    fn into_block(self) -> FileBlock {
+        FileBlock { file: Some(self.file), start: self.start, bytes: self.bytes }
     }
 
     /// Returns the next line including its line end, and its position.
@@ -339,13 +339,18 @@ mod tests {
     use std::fs;
 
     /// A reader for tests: one case per line, whose ID is the line.
-    struct Words;
+    struct TestCaseReader;
 
-    impl CaseReader for Words {
-        fn facts<'l>(&self, line: &'l str, _: u32) -> Option<Facts<'l>> {
+    impl CaseReader for TestCaseReader {
+        fn facts<'l>(&self, line: &'l str, _: u32) -> Option<CaseFacts<'l>> {
             let id = Cow::Borrowed(line.trim());
             let prompt = id.strip_prefix("ask ").map(|rest| format!(" {rest}\n"));
-            (id != "wrong").then_some(Facts { id, prompt, traces: Vec::new(), asks_judge: false })
+            (id != "wrong").then_some(CaseFacts {
+                id,
+                prompt,
+                traces: Vec::new(),
+                asks_judge: false,
+            })
         }
 
         fn case(&self, line: &Arc<str>, number: u32) -> Option<Case> {
@@ -360,7 +365,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("cases.jsonl");
         fs::write(&path, text).unwrap();
-        let stored = StoredCases::open(&path, Box::new(Words));
+        let stored = StoredCases::open(&path, Box::new(TestCaseReader));
         (dir, stored)
     }
 
@@ -393,7 +398,7 @@ mod tests {
         for text in ["a\nwrong\n", "a\nb\na\n", "\u{feff}a\n"] {
             assert!(open(text).1.is_none(), "{text:?}");
         }
-        assert!(StoredCases::open(Path::new("no/such/file"), Box::new(Words)).is_none());
+        assert!(StoredCases::open(Path::new("no/such/file"), Box::new(TestCaseReader)).is_none());
         assert!(open("").1.unwrap().is_empty());
     }
 

@@ -11,13 +11,14 @@ use toolmark_base::SortedMap;
 use toolmark_config::{Node, Problem};
 use toolmark_match::Building;
 use toolmark_outcome::Profile;
-use toolmark_outcome::View;
+use toolmark_outcome::TrajectoryView;
 use toolmark_outcome::judging::{
-    Answer, Judge, Mark, Question, Quote, Ruling, Spent, Unanswered, Vote,
+    AnswerUsage, CriterionMark, Judge, JudgeAnswer, JudgeQuestion, JudgeRuling, Quote, Unanswered,
+    Vote,
 };
 use toolmark_outcome::testing::runs;
+use toolmark_outcome::{CaseContext, CaseScoring, Environment, GateRule, SpecPlace, Subject};
 use toolmark_outcome::{Cause, Outcome};
-use toolmark_outcome::{Context, Environment, Rule, Scoring, SpecPlace, Subject};
 use toolmark_trace::Trajectory;
 
 /// Creates a case without graders.
@@ -26,9 +27,9 @@ pub fn case(id: &str) -> Case {
         id: id.to_owned(),
         tags: SortedMap::new(),
         matches: Match::default(),
-        context: Arc::new(Context::default()),
+        context: Arc::new(CaseContext::default()),
         graders: Vec::new(),
-        scoring: Scoring { rule: Rule::All, profile: Profile::Toolmark },
+        scoring: CaseScoring { rule: GateRule::All, profile: Profile::Toolmark },
         trials: None,
         run: crate::run_plan::RunSettings::default(),
         target: None,
@@ -107,29 +108,33 @@ impl Kit {
         id: &str,
         config: Value,
         trace: &str,
-        context: &Context,
-        judge: fn(&Question) -> Option<f64>,
+        context: &CaseContext,
+        judge: fn(&JudgeQuestion) -> Option<f64>,
     ) -> Outcome {
         let grader = self.build(id, Profile::Toolmark, &config).expect("a good configuration");
         let judge: Arc<dyn Judge> = Arc::new(FakeJudge(judge));
         let environment = Environment { judge: Some(judge), ..Environment::default() };
         let runs = runs(trace);
-        grader.grade(&Subject { view: View::whole(&runs[0]), context, environment: &environment })
+        grader.grade(&Subject {
+            view: TrajectoryView::whole(&runs[0]),
+            context,
+            environment: &environment,
+        })
     }
 }
 
 /// Runs a grader on one trajectory.
 pub fn ask(grader: &dyn Grader, run: &Trajectory) -> Outcome {
     grader.grade(&Subject {
-        view: View::whole(run),
-        context: &Context::default(),
+        view: TrajectoryView::whole(run),
+        context: &CaseContext::default(),
         environment: &Environment::default(),
     })
 }
 
 /// A judge that gives every criterion the mark returned by its function, and quotes the
 /// first eight or more letters of the first material of the trace.
-pub struct FakeJudge(pub fn(&Question) -> Option<f64>);
+pub struct FakeJudge(pub fn(&JudgeQuestion) -> Option<f64>);
 
 impl std::fmt::Debug for FakeJudge {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -138,27 +143,31 @@ impl std::fmt::Debug for FakeJudge {
 }
 
 impl Judge for FakeJudge {
-    fn judge(&self, questions: &[Question]) -> Vec<Ruling> {
-        let vote = |question: &Question, model: String| Vote {
+    fn judge(&self, questions: &[JudgeQuestion]) -> Vec<JudgeRuling> {
+        let vote = |question: &JudgeQuestion, model: String| Vote {
             model,
             answer: match (self.0)(question) {
                 Some(mark) => {
                     let text = question.materials[0].pieces[0].text.clone();
                     let quotes = vec![Quote { text, material: 0, piece: 0 }];
-                    let mark =
-                        Mark { mark: Some(mark), quotes, reason: "r".into(), discarded: None };
+                    let mark = CriterionMark {
+                        mark: Some(mark),
+                        quotes,
+                        reason: "r".into(),
+                        discarded: None,
+                    };
                     let marks = question.rubric.criteria.iter().map(|_| mark.clone()).collect();
-                    Ok(Answer { marks, summary: None, spent: Spent::default() })
+                    Ok(JudgeAnswer { marks, summary: None, spent: AnswerUsage::default() })
                 }
                 None => Err(Unanswered { cause: Cause::Judge, reason: "it timed out".into() }),
             },
         };
-        let ruling = |question: &Question| {
+        let ruling = |question: &JudgeQuestion| {
             let models = match question.panel.models.as_slice() {
                 [] => vec!["usual".to_owned()],
                 models => models.to_vec(),
             };
-            Ruling { votes: models.into_iter().map(|model| vote(question, model)).collect() }
+            JudgeRuling { votes: models.into_iter().map(|model| vote(question, model)).collect() }
         };
         questions.iter().map(ruling).collect()
     }

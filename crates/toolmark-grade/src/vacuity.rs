@@ -8,7 +8,7 @@
 //! every grader again. Graders that no change makes fail are reported, part by part if
 //! a grader has parts.
 
-use crate::grader::Cost;
+use crate::grader::AnswerCost;
 use crate::plan::{Case, Planned};
 use serde_json::Value;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use toolmark_base::{SortedMap, SortedSet};
 use toolmark_outcome::Environment;
 use toolmark_outcome::{Outcome, Verdict};
 use toolmark_trace::{
-    Actor, At, Call, Event, EventKind, Level, Location, Payload, Status, ToolName, Trajectory,
+    Actor, At, Call, Event, EventKind, Location, Payload, Status, StatusLevel, ToolName, Trajectory,
 };
 
 /// Maximum number of changes of one kind; if there are more possible places, they are sampled
@@ -40,7 +40,7 @@ const OTHER: &str = "toolmark-probe";
 
 /// Result of probing a grader.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finding {
+pub struct VacuousGrader {
     /// Name of the grader.
     pub grader: String,
     /// Part of the grader, in its own wording; `None` for the whole grader.
@@ -51,7 +51,7 @@ pub struct Finding {
     pub words: String,
 }
 
-/// Kinds of a [`Finding`].
+/// Kinds of a [`VacuousGrader`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FindingKind {
     /// No change made the grader fail.
@@ -68,14 +68,18 @@ pub fn probe(
     trajectory: &Trajectory,
     environment: &Environment,
     tools: &SortedSet<String>,
-) -> Vec<Finding> {
-    let mut probes: Vec<Probe<'_>> = Vec::new();
+) -> Vec<VacuousGrader> {
+    let mut probes: Vec<GraderProbe<'_>> = Vec::new();
     let mut findings = Vec::new();
     for planned in &case.graders {
-        let whole =
-            |kind, words: String| Finding { grader: planned.name.clone(), item: None, kind, words };
+        let whole = |kind, words: String| VacuousGrader {
+            grader: planned.name.clone(),
+            item: None,
+            kind,
+            words,
+        };
         let taxonomy = planned.info.taxonomy;
-        if planned.asks_judge() || matches!(taxonomy.cost, Cost::Medium | Cost::High) {
+        if planned.asks_judge() || matches!(taxonomy.cost, AnswerCost::Medium | AnswerCost::High) {
             let words = "it runs a program or asks a judge and was not asked again".into();
             findings.push(whole(FindingKind::NotProbed, words));
             continue;
@@ -86,11 +90,11 @@ pub fn probe(
             findings.push(whole(FindingKind::NotProbed, words));
             continue;
         }
-        probes.push(Probe::new(planned, &outcome));
+        probes.push(GraderProbe::new(planned, &outcome));
     }
     let mut tried = 0;
     for mutant in mutants(trajectory, tools) {
-        if probes.iter().all(Probe::is_done) {
+        if probes.iter().all(GraderProbe::is_done) {
             break;
         }
         let changed = mutant.apply(trajectory);
@@ -104,7 +108,7 @@ pub fn probe(
 }
 
 /// A grader that is being probed.
-struct Probe<'p> {
+struct GraderProbe<'p> {
     planned: &'p Planned,
     has_failed: bool,
     /// Parts that passed and have not failed yet: text, and index among the parts with the same
@@ -112,7 +116,7 @@ struct Probe<'p> {
     parts: SortedSet<(String, usize)>,
 }
 
-impl<'p> Probe<'p> {
+impl<'p> GraderProbe<'p> {
     fn new(planned: &'p Planned, outcome: &Outcome) -> Self {
         let parts = verdicts(outcome).into_iter().filter(|(_, verdict)| *verdict == Verdict::Pass);
         Self { planned, has_failed: false, parts: parts.map(|(part, _)| part).collect() }
@@ -129,8 +133,8 @@ impl<'p> Probe<'p> {
         self.parts.retain(|part| now.get(part).is_some_and(|verdict| *verdict != Verdict::Fail));
     }
 
-    fn findings(self, tried: usize) -> Vec<Finding> {
-        let cannot = |item: Option<String>| Finding {
+    fn findings(self, tried: usize) -> Vec<VacuousGrader> {
+        let cannot = |item: Option<String>| VacuousGrader {
             grader: self.planned.name.clone(),
             item,
             kind: FindingKind::CannotFail,
@@ -302,7 +306,7 @@ fn first_call(run: &Trajectory, name: ToolName) -> Call {
         args: Some(Payload::value(&Value::Object(serde_json::Map::new()))),
         result: None,
         status: Status::Succeeded,
-        level: Level::Protocol,
+        level: StatusLevel::Protocol,
         exit_code: None,
         started: None,
         duration: None,
@@ -414,7 +418,7 @@ mod tests {
     use crate::testing::OWN;
     use serde_json::json;
     use toolmark_outcome::testing::{runs, vally};
-    use toolmark_outcome::{Context, Profile, Scoring, SpecPlace};
+    use toolmark_outcome::{CaseContext, CaseScoring, Profile, SpecPlace};
 
     fn case(graders: &[(&str, Value)]) -> Case {
         let graders = graders.iter().map(|(id, config)| Planned {
@@ -434,9 +438,9 @@ mod tests {
             id: "c".into(),
             tags: SortedMap::new(),
             matches: Match::default(),
-            context: Arc::new(Context::default()),
+            context: Arc::new(CaseContext::default()),
             graders: graders.collect(),
-            scoring: Scoring::default(),
+            scoring: CaseScoring::default(),
             trials: None,
             run: crate::run_plan::RunSettings::default(),
             target: None,

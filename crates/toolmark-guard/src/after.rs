@@ -2,8 +2,8 @@
 //! call can no longer be stopped; the agent is informed.
 
 use std::borrow::Cow;
-use toolmark_hosts::Event;
-use toolmark_hosts::Verdict;
+use toolmark_hosts::GuardAnswer;
+use toolmark_hosts::HookEvent;
 use toolmark_redact::{Proof, secrets};
 use toolmark_session::effects::ToolInput;
 use toolmark_session::hidden_failure;
@@ -14,7 +14,7 @@ const MAX_SECRETS: usize = 4;
 
 /// Reviews a call that has run and returns a verdict with a message for the agent if there is a
 /// finding.
-pub(crate) fn look_back(event: &Event<'_>, input: &ToolInput<'_>) -> Verdict {
+pub(crate) fn look_back(event: &HookEvent<'_>, input: &ToolInput<'_>) -> GuardAnswer {
     let mut words = Vec::new();
     let mut rules = Vec::new();
     if let Some(result) = event.result.as_deref() {
@@ -38,10 +38,10 @@ pub(crate) fn look_back(event: &Event<'_>, input: &ToolInput<'_>) -> Verdict {
         }
     }
     if words.is_empty() {
-        return Verdict::allow();
+        return GuardAnswer::allow();
     }
     let reason = words.join("; ");
-    let mut verdict = Verdict::new(Decision::Allow, rules.join(","), reason.clone());
+    let mut verdict = GuardAnswer::new(Decision::Allow, rules.join(","), reason.clone());
     verdict.context = Some(format!("toolmark guard: {reason}"));
     verdict
 }

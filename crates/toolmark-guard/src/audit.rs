@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 pub use chain::{Verified, files, verify};
 pub use past::past;
 pub(crate) use past::{history, tail};
-pub use record::Record;
+pub use record::AuditRecord;
 use toolmark_hosts::own::AUDIT_LOG;
 
 /// Environment variable with the path of the log; `off` disables it.
@@ -26,14 +26,14 @@ pub const VARIABLE: &str = "TOOLMARK_GUARD_LOG";
 
 /// Limits on the size of the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct AuditLimits {
     /// Size in bytes from which the log is rotated.
     pub size: u64,
     /// Maximum number of rotated logs kept: `guard.jsonl.1`, the newest, …
     pub kept: u32,
 }
 
-impl Default for Limits {
+impl Default for AuditLimits {
     fn default() -> Self {
         Self { size: 10 << 20, kept: 3 }
     }
@@ -45,16 +45,16 @@ impl Default for Limits {
 ///
 /// The record could not be written completely; the next one begins on a line of its own. A log that
 /// is a symbolic link is refused.
-pub fn append(path: &Path, limits: Limits, record: &Record<'_>) -> io::Result<()> {
+pub fn append(path: &Path, limits: AuditLimits, record: &AuditRecord<'_>) -> io::Result<()> {
     append_line(path, limits, &record.line())
 }
 
-/// Appends the line of a [`Record`] to the log.
+/// Appends the line of a [`AuditRecord`] to the log.
 ///
 /// # Errors
 ///
 /// As [`append`].
-pub fn append_line(path: &Path, limits: Limits, line: &[u8]) -> io::Result<()> {
+pub fn append_line(path: &Path, limits: AuditLimits, line: &[u8]) -> io::Result<()> {
     file::append(path, limits, line)
 }
 

@@ -3,12 +3,12 @@
 //! work tree; the existence of a file also beside it, in the home directory and in `/tmp`. If a
 //! look-up would exceed the time budget, the fact is unknown.
 
-use crate::git_index::{Tree, git_directory};
+use crate::git_index::{GitTree, git_directory};
 use std::cell::{Cell, OnceCell};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use toolmark_shell::Facts;
+use toolmark_shell::FileFacts;
 
 /// Maximum number of look-ups; further paths of a call are not looked up.
 const MAX_LOOK_UPS: u32 = 128;
@@ -31,7 +31,7 @@ pub struct Disk {
     until: Instant,
     look_ups: Cell<u32>,
     links: Cell<u32>,
-    tree: OnceCell<Option<Tree>>,
+    tree: OnceCell<Option<GitTree>>,
 }
 
 impl Disk {
@@ -55,8 +55,8 @@ impl Disk {
         self.look_ups.get() > MAX_LOOK_UPS || Instant::now() >= self.until
     }
 
-    fn tree(&self) -> Option<&Tree> {
-        self.tree.get_or_init(|| Tree::around(&self.cwd)).as_ref()
+    fn tree(&self) -> Option<&GitTree> {
+        self.tree.get_or_init(|| GitTree::around(&self.cwd)).as_ref()
     }
 
     /// Returns the path if it is in the work tree and can be looked up.
@@ -133,14 +133,14 @@ impl Disk {
     }
 }
 
-impl Facts for Disk {
+impl FileFacts for Disk {
     fn is_clean(&self, directory: &str, paths: &[String], staged: bool) -> Option<bool> {
         let until = Instant::now() + LONG_BUDGET;
         let directory = Path::new(directory);
         match self.tree().filter(|tree| directory.starts_with(tree.root())) {
             // A repository inside the repository has files of its own.
             Some(tree) if !is_nested(directory, tree.root()) => tree.is_clean(paths, staged, until),
-            _ => Tree::around(directory)?.is_clean(paths, staged, until),
+            _ => GitTree::around(directory)?.is_clean(paths, staged, until),
         }
     }
 
@@ -248,7 +248,7 @@ mod tests {
         let disk = Disk::at(docs.to_str().unwrap()).unwrap();
         assert_eq!(disk.root().as_deref(), root.path().to_str());
         let mut event =
-            toolmark_hosts::Event::new(toolmark_hosts::Moment::Before, "claude-code", "Edit");
+            toolmark_hosts::HookEvent::new(toolmark_hosts::Moment::Before, "claude-code", "Edit");
         let path = root.path().join("README.md");
         event.args = toolmark_hosts::Args::Json(serde_json::json!({
             "file_path": path.to_str(), "old_string": "a", "new_string": "b"

@@ -10,14 +10,14 @@ const LARGEST_INDEX: u64 = 16 << 20;
 
 /// A git work tree and its index.
 #[derive(Debug)]
-pub(crate) struct Tree {
+pub(crate) struct GitTree {
     root: PathBuf,
     index: Vec<u8>,
     /// Modification time of the index.
     written: (u32, u32),
 }
 
-impl Tree {
+impl GitTree {
     /// Finds the work tree that contains a directory.
     pub(crate) fn around(cwd: &Path) -> Option<Self> {
         let root = cwd.ancestors().find(|dir| dir.join(".git").exists())?.to_path_buf();
@@ -70,7 +70,7 @@ impl Tree {
         let count = u32::from_be_bytes(self.index.get(8..12)?.try_into().ok()?);
         let mut at = ENTRIES;
         for number in 0..count {
-            let entry = Entry::at(&self.index, at)?;
+            let entry = GitIndexEntry::at(&self.index, at)?;
             at += entry.size;
             let mut is_wanted = wanted.is_empty();
             for (want, found) in wanted.iter().zip(&mut found) {
@@ -109,7 +109,7 @@ impl Tree {
             if number % 64 == 0 && Instant::now() >= until {
                 return None;
             }
-            let entry = Entry::at(&self.index, at)?;
+            let entry = GitIndexEntry::at(&self.index, at)?;
             at += entry.size;
             let may_differ = entry.is_clean(&self.root, self.written) != Some(true);
             match files.last_mut() {
@@ -142,7 +142,7 @@ impl Tree {
 const ENTRIES: usize = 12;
 
 /// One entry of the index.
-struct Entry<'i> {
+struct GitIndexEntry<'i> {
     path: &'i str,
     modified: (u32, u32),
     mode: u32,
@@ -151,7 +151,7 @@ struct Entry<'i> {
     size: usize,
 }
 
-impl<'i> Entry<'i> {
+impl<'i> GitIndexEntry<'i> {
     /// Parses an entry: file metadata, 20 bytes of object name, flags, the path, zeros up to a
     /// multiple of 8.
     fn at(index: &'i [u8], at: usize) -> Option<Self> {
@@ -255,7 +255,7 @@ pub(crate) mod tests {
     #[test]
     fn paths_of_an_index() {
         let index = index(&["a.rs", "src/deep/main.rs", "z"]);
-        let tree = Tree { root: "/w".into(), index, written: (0, 0) };
+        let tree = GitTree { root: "/w".into(), index, written: (0, 0) };
         for (path, has) in [
             ("a.rs", true),
             ("src", true),
@@ -303,7 +303,7 @@ pub(crate) mod tests {
             let paths: Vec<String> =
                 paths.iter().map(|path| root.join(path).to_str().unwrap().to_owned()).collect();
             let until = Instant::now() + std::time::Duration::from_secs(5);
-            Tree::around(&root).unwrap().is_clean(&paths, staged, until)
+            GitTree::around(&root).unwrap().is_clean(&paths, staged, until)
         };
         assert_eq!(clean(&[], true), Some(true));
         assert_eq!(clean(&["a.rs"], true), Some(true));

@@ -4,13 +4,13 @@ use crate::after::look_back;
 use crate::policy::{Policy, by_instruction};
 use crate::repository;
 use std::path::Path;
-use toolmark_hosts::Verdict;
+use toolmark_hosts::GuardAnswer;
 use toolmark_hosts::toolset::{Tool, Toolsets};
-use toolmark_hosts::{Event, Moment};
+use toolmark_hosts::{HookEvent, Moment};
 use toolmark_session::effects::ToolInput;
 use toolmark_session::session::Session;
 use toolmark_session::tool_rules::{Past, SessionPast};
-use toolmark_shell::{Decision, Facts, Protection};
+use toolmark_shell::{Decision, FileFacts, Protection};
 use toolmark_trace::{ToolName, Trajectory};
 
 /// Decides about calls.
@@ -51,7 +51,7 @@ impl Guard {
 
     /// Decides about a call that is about to run, and reviews one that has run.
     #[must_use]
-    pub fn decide(&self, event: &Event<'_>, facts: Option<&dyn Facts>) -> Verdict {
+    pub fn decide(&self, event: &HookEvent<'_>, facts: Option<&dyn FileFacts>) -> GuardAnswer {
         self.decide_after(event, facts, None)
     }
 
@@ -60,10 +60,10 @@ impl Guard {
     #[must_use]
     pub fn decide_after(
         &self,
-        event: &Event<'_>,
-        facts: Option<&dyn Facts>,
+        event: &HookEvent<'_>,
+        facts: Option<&dyn FileFacts>,
         past: Option<&dyn Past>,
-    ) -> Verdict {
+    ) -> GuardAnswer {
         let input = self.input(event);
         match event.moment {
             Moment::Before | Moment::Permission => {
@@ -75,12 +75,12 @@ impl Guard {
             }
             Moment::After => look_back(event, &input),
             Moment::Other if event.name == "SessionStart" => repository::at_start(event),
-            Moment::Other => Verdict::allow(),
+            Moment::Other => GuardAnswer::allow(),
         }
     }
 
     /// Returns the verdict by the calls and messages before the call.
-    fn by_past(&self, event: &Event<'_>, past: Option<&dyn Past>) -> Option<Verdict> {
+    fn by_past(&self, event: &HookEvent<'_>, past: Option<&dyn Past>) -> Option<GuardAnswer> {
         if let Some(past) = past {
             let by_conditions = self.policy.by_conditions(event, past);
             return by_conditions.or_else(|| by_instruction(event, past));
@@ -97,7 +97,7 @@ impl Guard {
     }
 
     /// Returns the call in the form used by the analysis.
-    fn input<'e>(&'e self, event: &'e Event<'_>) -> ToolInput<'e> {
+    fn input<'e>(&'e self, event: &'e HookEvent<'_>) -> ToolInput<'e> {
         ToolInput {
             name: event.tool.as_ref().into(),
             tool: self.tool(event),
@@ -108,33 +108,35 @@ impl Guard {
 
     /// Returns the command line that a call runs.
     #[must_use]
-    pub fn command(&self, event: &Event<'_>) -> Option<String> {
+    pub fn command(&self, event: &HookEvent<'_>) -> Option<String> {
         self.input(event).command().map(|command| command.into_owned())
     }
 
     /// Returns the verdict about a call whose tool is known.
     pub(crate) fn verdict(
         &self,
-        event: &Event<'_>,
+        event: &HookEvent<'_>,
         input: &ToolInput<'_>,
-        facts: Option<&dyn Facts>,
-    ) -> Verdict {
+        facts: Option<&dyn FileFacts>,
+    ) -> GuardAnswer {
         let verdict = self.policy.verdict(event, input, facts);
         let said = verdict.observed.unwrap_or(verdict.decision);
         let Some(name) = self.unseen(event, input).filter(|_| said == Decision::Allow) else {
             return verdict;
         };
         let words = format!("the argument {name} is too large to be looked at");
-        let asks = Verdict::new(Decision::Ask, "size", words);
+        let asks = GuardAnswer::new(Decision::Ask, "size", words);
         // A policy that only observes stops nothing.
         match verdict.observed {
-            Some(_) => Verdict { decision: Decision::Allow, observed: Some(Decision::Ask), ..asks },
+            Some(_) => {
+                GuardAnswer { decision: Decision::Allow, observed: Some(Decision::Ask), ..asks }
+            }
             None => asks,
         }
     }
 
     /// Returns an omitted argument on which the decision depends.
-    fn unseen<'e>(&self, event: &'e Event<'_>, input: &ToolInput<'_>) -> Option<&'e str> {
+    fn unseen<'e>(&self, event: &'e HookEvent<'_>, input: &ToolInput<'_>) -> Option<&'e str> {
         let runs = |name: &String| {
             input.tool.is_some_and(|tool| tool.command.contains(name) || tool.patch.contains(name))
         };
@@ -149,13 +151,13 @@ impl Guard {
     }
 
     /// Returns the known properties of the tool of a call.
-    fn tool(&self, event: &Event<'_>) -> Option<&Tool> {
+    fn tool(&self, event: &HookEvent<'_>) -> Option<&Tool> {
         self.toolsets.tool_of(&event.host, &ToolName::new(event.tool.as_ref()))
     }
 }
 
 /// Returns the stricter of two verdicts. A policy that only observes stops nothing.
-fn raised(verdict: Verdict, other: Verdict) -> Verdict {
+fn raised(verdict: GuardAnswer, other: GuardAnswer) -> GuardAnswer {
     if other.decision <= verdict.observed.unwrap_or(verdict.decision) {
         return verdict;
     }
@@ -163,16 +165,16 @@ fn raised(verdict: Verdict, other: Verdict) -> Verdict {
     match verdict.observed {
         Some(_) => {
             let observed = Some(other.decision);
-            Verdict { decision: Decision::Allow, observed, analysis, ..other }
+            GuardAnswer { decision: Decision::Allow, observed, analysis, ..other }
         }
-        None => Verdict { analysis, ..other },
+        None => GuardAnswer { analysis, ..other },
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::policy::{Layer, Origin};
+    use crate::policy::{Layer, PolicyOrigin};
     use serde_json::json;
     use toolmark_config::Node;
     use toolmark_match::call_match::compile_schema;
@@ -193,7 +195,8 @@ mod tests {
             let event = host.read(payload.as_bytes()).unwrap();
             assert_eq!(Guard::default().decide(&event, None).decision, decision, "{tool}");
             let part = Node::from_json(&json!({"preset": "observe"})).unwrap();
-            let layer = Layer::read(&part, Origin::default(), compile_schema, &mut Vec::new());
+            let layer =
+                Layer::read(&part, PolicyOrigin::default(), compile_schema, &mut Vec::new());
             let observing = Policy::new(Some(layer), None, None);
             let verdict = Guard::new(observing, Toolsets::default()).decide(&event, None);
             assert_eq!((verdict.decision, verdict.observed), (Decision::Allow, Some(decision)));

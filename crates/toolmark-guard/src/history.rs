@@ -20,14 +20,14 @@ pub(crate) struct Edge {
 
 /// History of one file in a session.
 #[derive(Debug, Default)]
-pub(crate) struct History {
+pub(crate) struct FileHistory {
     /// When the session first made the file; `None` where the record does not say that it did.
     pub(crate) made: Option<Timestamp>,
     /// When calls began and ended, in order.
     pub(crate) edges: Vec<Edge>,
 }
 
-impl History {
+impl FileHistory {
     /// Adds a call that makes the file.
     pub(crate) fn make(&mut self, time: Timestamp) {
         self.made = self.made.or(Some(time));
@@ -85,7 +85,7 @@ mod tests {
             edge(190, "c", true),
             edge(300, "d", false),
         ];
-        let mut history = History { made: Some(at(0)), edges };
+        let mut history = FileHistory { made: Some(at(0)), edges };
         for (second, is_own) in [
             (-500, true),
             (3, true),

@@ -19,6 +19,6 @@ mod tree;
 pub use plan::{Keeping, Losses, before};
 pub use refs::{Ref, Refs};
 pub use restore::{Outcome, Restored, Restoring};
-pub use store::{Entry, Git, Item, ItemKind, Store};
+pub use store::{Git, ItemKind, KeptEntry, KeptItem, KeptStore};
 
 pub(crate) use after::note_result;

@@ -2,7 +2,7 @@
 //! to run is allowed, denied or needs approval.
 //!
 //! A [`Host`](toolmark_hosts::Host) reads the payload its agent hands to a hook
-//! into an [`Event`] and writes the [`Verdict`] back in the agent's own protocol.
+//! into an [`HookEvent`] and writes the [`GuardAnswer`] back in the agent's own protocol.
 //! In between, [`Guard`] runs the same analysis that `toolmark check` runs on
 //! recorded calls, and a [`Policy`](policy::Policy) turns the effects of the call
 //! into a decision.
@@ -15,7 +15,7 @@
 //! let host = toolmark_hosts::detect(payload);
 //! let event = host.read(payload)?;
 //! assert_eq!(Guard::default().decide(&event, None).decision, Decision::Deny);
-//! # Ok::<(), toolmark_hosts::Fault>(())
+//! # Ok::<(), toolmark_hosts::PayloadError>(())
 //! ```
 //!
 //! [`hook::run`] performs all these steps for one payload on the standard input; nothing
@@ -41,4 +41,4 @@ pub mod session;
 mod transcript;
 
 pub use guard::{Guard, TranscriptReader};
-pub use toolmark_hosts::{Args, Event, Moment, Verdict};
+pub use toolmark_hosts::{Args, GuardAnswer, HookEvent, Moment};

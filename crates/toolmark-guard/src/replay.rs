@@ -7,9 +7,9 @@
 use crate::guard::Guard;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
-use toolmark_check::{Checker, Decisions};
-use toolmark_hosts::Verdict;
-use toolmark_hosts::{Args, Event, Moment};
+use toolmark_check::{CallDecisions, Checker};
+use toolmark_hosts::GuardAnswer;
+use toolmark_hosts::{Args, HookEvent, Moment};
 use toolmark_outcome::{Axis, Finding};
 use toolmark_outcome::{CallRef, Printable, Redactor, Untrusted, excerpt};
 use toolmark_session::Session;
@@ -29,7 +29,7 @@ pub struct Stopped<T = Untrusted> {
     pub host: &'static str,
     /// Verdict of the guard.
     #[serde(flatten)]
-    pub verdict: Verdict,
+    pub verdict: GuardAnswer,
     /// The call, and its recorded outcome.
     pub call: CallRef<T>,
     /// Last text of the agent before the call.
@@ -151,7 +151,7 @@ impl Guard {
 
     fn replayed(&self, run: &Trajectory, checker: &Checker, is_sub_agent: bool) -> Replay {
         let session = Session::new(run, self.toolsets());
-        let mut decisions = Decisions::default();
+        let mut decisions = CallDecisions::default();
         let mut stops = Vec::new();
         let mut past = Past::default();
         for call in session.calls() {
@@ -181,10 +181,10 @@ impl Guard {
 }
 
 /// Builds the event that a host would have sent.
-fn event<'a>(session: &Session<'a>, call: &SessionCall<'a>, is_sub_agent: bool) -> Event<'a> {
+fn event<'a>(session: &Session<'a>, call: &SessionCall<'a>, is_sub_agent: bool) -> HookEvent<'a> {
     let run = session.trajectory();
     let text = |text: &'a toolmark_trace::Text| text.get();
-    Event {
+    HookEvent {
         session: run.id.as_ref().map(text),
         cwd: run.cwd.as_ref().map(text),
         agent: run.agent.name.as_ref().filter(|_| is_sub_agent).map(text),
@@ -194,14 +194,14 @@ fn event<'a>(session: &Session<'a>, call: &SessionCall<'a>, is_sub_agent: bool) 
             Arguments::Json(value) => Args::Json(value.clone()),
             Arguments::Text(text) => Args::Text(text.into_owned()),
         },
-        ..Event::new(Moment::Before, &*session.host().id, call.call.name.full())
+        ..HookEvent::new(Moment::Before, &*session.host().id, call.call.name.full())
     }
 }
 
 fn stopped(
     session: &Session<'_>,
     call: &SessionCall<'_>,
-    verdict: Verdict,
+    verdict: GuardAnswer,
     findings: &[Finding],
 ) -> Stopped {
     let about = findings.iter().filter(|finding| {

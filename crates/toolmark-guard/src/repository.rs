@@ -7,7 +7,7 @@ use std::fmt;
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use toolmark_hosts::{Event, Verdict};
+use toolmark_hosts::{GuardAnswer, HookEvent};
 use toolmark_redact::Redactor;
 use toolmark_shell::Decision;
 
@@ -94,14 +94,14 @@ enum Kind {
 }
 
 /// Returns the note about the repository at the start of a session.
-pub(crate) fn at_start(event: &Event<'_>) -> Verdict {
+pub(crate) fn at_start(event: &HookEvent<'_>) -> GuardAnswer {
     let Some(cwd) = event.cwd.as_deref().map(Path::new).filter(|cwd| cwd.is_absolute()) else {
-        return Verdict::allow();
+        return GuardAnswer::allow();
     };
     let root = cwd.ancestors().find(|at| at.join(".git").exists()).unwrap_or(cwd);
     let found = brought(root);
     if found.is_empty() {
-        return Verdict::allow();
+        return GuardAnswer::allow();
     }
     let mut words: Vec<String> = found.iter().take(MAX_NAMED).map(ToString::to_string).collect();
     if found.len() > MAX_NAMED {
@@ -109,7 +109,7 @@ pub(crate) fn at_start(event: &Event<'_>) -> Verdict {
     }
     let reason = format!("this repository brings along {}", words.join("; "));
     let reason = String::from(Redactor::new(true).apply(reason));
-    let mut verdict = Verdict::new(Decision::Allow, "repository", reason.clone());
+    let mut verdict = GuardAnswer::new(Decision::Allow, "repository", reason.clone());
     verdict.context = Some(format!("toolmark guard: {reason}"));
     verdict
 }

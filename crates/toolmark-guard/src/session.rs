@@ -2,16 +2,16 @@
 //! the log. The log is read only if a decision depends on it.
 
 use crate::facts::Disk;
-use crate::history::History;
+use crate::history::FileHistory;
 use crate::{audit, transcript};
 use jiff::Timestamp;
 use std::cell::OnceCell;
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use toolmark_hosts::Event;
+use toolmark_hosts::HookEvent;
 use toolmark_session::past::Past;
-use toolmark_shell::{Facts, Left};
+use toolmark_shell::{FileFacts, LeftState};
 
 /// Maximum size of a script that the session did not write, in bytes; larger ones are not read.
 const MAX_SCRIPT: u64 = 64 << 10;
@@ -25,12 +25,12 @@ pub struct Live<'a> {
     log: Option<&'a Path>,
     id: Option<&'a str>,
     past: OnceCell<Past>,
-    transcript: Option<Transcript<'a>>,
+    transcript: Option<SessionTranscript<'a>>,
 }
 
 /// The file in which a host keeps the session.
 #[derive(Debug, Clone, Copy)]
-struct Transcript<'a> {
+struct SessionTranscript<'a> {
     path: &'a Path,
     host: &'a str,
     cwd: Option<&'a str>,
@@ -45,10 +45,10 @@ impl<'a> Live<'a> {
 
     /// With the file in which the host keeps the session.
     #[must_use]
-    pub fn with_transcript(self, event: &'a Event<'_>) -> Self {
+    pub fn with_transcript(self, event: &'a HookEvent<'_>) -> Self {
         let path = event.transcript.as_deref().map(Path::new).filter(|path| path.is_absolute());
         let (host, cwd) = (&*event.host, event.cwd.as_deref());
-        Self { transcript: path.map(|path| Transcript { path, host, cwd }), ..self }
+        Self { transcript: path.map(|path| SessionTranscript { path, host, cwd }), ..self }
     }
 
     fn past(&self) -> &Past {
@@ -62,8 +62,8 @@ impl<'a> Live<'a> {
     /// not exist yet will belong to the session, and only a file without other changes may be
     /// restored.
     #[must_use]
-    pub fn refine(&self, left: Left) -> Left {
-        let Left { made, changed, branches, .. } = left;
+    pub fn refine(&self, left: LeftState) -> LeftState {
+        let LeftState { made, changed, branches, .. } = left;
         let (new, there): (Vec<String>, Vec<String>) =
             made.into_iter().partition(|path| is_missing(path));
         let changed = there.into_iter().chain(changed);
@@ -71,7 +71,7 @@ impl<'a> Live<'a> {
         // A branch that is there already is not made, whatever a command says.
         let is_new = |name: &String| self.disk.has_branch(name) == Some(false);
         let branches = branches.into_iter().filter(is_new).collect();
-        Left { made: new, changed, branches, head: None, ..left }
+        LeftState { made: new, changed, branches, head: None, ..left }
     }
 
     fn has_no_other_changes(&self, path: &str) -> bool {
@@ -84,7 +84,7 @@ impl<'a> Live<'a> {
 
     /// Returns whether only the session changed a file that it made, judged by modification times.
     /// Background programs may change the file at any time.
-    fn is_unchanged_by_others(&self, path: &str, history: impl FnOnce() -> History) -> bool {
+    fn is_unchanged_by_others(&self, path: &str, history: impl FnOnce() -> FileHistory) -> bool {
         let about = fs::symlink_metadata(path).ok().filter(fs::Metadata::is_file);
         let changed = about.and_then(|about| Timestamp::try_from(about.modified().ok()?).ok());
         changed.is_none_or(|time| self.past().has_started() || history().is_own_change(time))
@@ -93,7 +93,7 @@ impl<'a> Live<'a> {
     /// Returns whether the transcript shows that the session made a file. Only untracked files of
     /// the work tree are looked up, so that little depends on the transcript.
     fn has_written(&self, path: &str) -> bool {
-        let Some(Transcript { path: transcript, host, cwd }) = self.transcript else {
+        let Some(SessionTranscript { path: transcript, host, cwd }) = self.transcript else {
             return false;
         };
         if self.disk.tracked(path) != Some(false) || !self.is_plain_file(path) {
@@ -142,7 +142,7 @@ fn is_missing(path: &str) -> bool {
             .is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound)
 }
 
-impl Facts for Live<'_> {
+impl FileFacts for Live<'_> {
     fn is_here(&self) -> bool {
         true
     }
@@ -173,7 +173,7 @@ impl Facts for Live<'_> {
         }
         let history = || match (self.log, self.id) {
             (Some(log), Some(id)) => audit::history(log, id, path),
-            _ => History::default(),
+            _ => FileHistory::default(),
         };
         self.is_straight(path) && self.is_unchanged_by_others(path, history)
     }

@@ -3,7 +3,7 @@
 //! the path of the transcript to hooks.
 
 use crate::audit::tail;
-use crate::history::{Edge, History};
+use crate::history::{Edge, FileHistory};
 use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::Value;
@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use std::path::Path;
 use toolmark_hosts::toolset::{ToolRole, Toolsets};
 use toolmark_session::effects::{Arguments, ToolInput};
-use toolmark_session::patch::{self, Change};
+use toolmark_session::patch::{self, FileChange};
 use toolmark_trace::ToolName;
 
 /// Maximum number of bytes read from the end of the file.
@@ -20,27 +20,27 @@ const MAX_BYTES: u64 = 8 << 20;
 
 /// The fields of a line that matter here, of both hosts.
 #[derive(Deserialize)]
-struct Line<'l> {
+struct TranscriptLine<'l> {
     #[serde(borrow)]
     timestamp: Cow<'l, str>,
     /// Claude Code.
     #[serde(borrow, default)]
-    message: Option<Message<'l>>,
+    message: Option<TranscriptMessage<'l>>,
     #[serde(borrow, default, rename = "toolUseResult")]
     result: Option<&'l RawValue>,
     /// Codex.
     #[serde(borrow, default)]
-    payload: Option<Payload<'l>>,
+    payload: Option<TranscriptPayload<'l>>,
 }
 
 #[derive(Deserialize)]
-struct Message<'l> {
+struct TranscriptMessage<'l> {
     #[serde(borrow, default)]
     content: Option<&'l RawValue>,
 }
 
 #[derive(Deserialize)]
-struct Block<'l> {
+struct TranscriptBlock<'l> {
     #[serde(borrow, rename = "type")]
     kind: Cow<'l, str>,
     #[serde(borrow, default)]
@@ -58,7 +58,7 @@ struct Block<'l> {
 }
 
 #[derive(Deserialize)]
-struct Payload<'l> {
+struct TranscriptPayload<'l> {
     #[serde(borrow, default, rename = "type")]
     kind: Option<Cow<'l, str>>,
     #[serde(borrow, default)]
@@ -76,14 +76,14 @@ struct Payload<'l> {
 }
 
 /// When a session made a file, and when its calls ran.
-pub(crate) fn history(transcript: &Path, host: &str, cwd: Option<&str>, file: &str) -> History {
-    let mut reader = Reader {
+pub(crate) fn history(transcript: &Path, host: &str, cwd: Option<&str>, file: &str) -> FileHistory {
+    let mut reader = GuardTranscriptReader {
         host,
         cwd,
         file,
         toolsets: Toolsets::default(),
         makers: Vec::new(),
-        history: History::default(),
+        history: FileHistory::default(),
     };
     for line in tail(transcript, MAX_BYTES).split(|byte| *byte == b'\n') {
         // Messages of people and of the model are neither calls nor results.
@@ -97,22 +97,23 @@ pub(crate) fn history(transcript: &Path, host: &str, cwd: Option<&str>, file: &s
     reader.history
 }
 
-struct Reader<'r> {
+struct GuardTranscriptReader<'r> {
     host: &'r str,
     cwd: Option<&'r str>,
     file: &'r str,
     toolsets: Toolsets,
     /// Calls that make the file if they succeed.
     makers: Vec<String>,
-    history: History,
+    history: FileHistory,
 }
 
-impl Reader<'_> {
+impl GuardTranscriptReader<'_> {
     fn read(&mut self, line: &[u8]) {
-        let Ok(line) = serde_json::from_slice::<Line<'_>>(line) else { return };
+        let Ok(line) = serde_json::from_slice::<TranscriptLine<'_>>(line) else { return };
         let Ok(time) = line.timestamp.parse::<Timestamp>() else { return };
         let content = line.message.and_then(|message| message.content);
-        let blocks = content.and_then(|raw| serde_json::from_str::<Vec<Block<'_>>>(raw.get()).ok());
+        let blocks = content
+            .and_then(|raw| serde_json::from_str::<Vec<TranscriptBlock<'_>>>(raw.get()).ok());
         for block in blocks.into_iter().flatten() {
             self.read_block(&block, line.result, time);
         }
@@ -122,7 +123,12 @@ impl Reader<'_> {
     }
 
     /// A call of Claude Code, or the result of one.
-    fn read_block(&mut self, block: &Block<'_>, result: Option<&RawValue>, time: Timestamp) {
+    fn read_block(
+        &mut self,
+        block: &TranscriptBlock<'_>,
+        result: Option<&RawValue>,
+        time: Timestamp,
+    ) {
         match &*block.kind {
             "tool_use" => {
                 let input = block.input.filter(|raw| self.is_named(raw.get()));
@@ -132,7 +138,8 @@ impl Reader<'_> {
             }
             "tool_result" => {
                 // An existing file that was replaced is not the session's own.
-                let kind = result.and_then(|raw| serde_json::from_str::<Kind<'_>>(raw.get()).ok());
+                let kind = result
+                    .and_then(|raw| serde_json::from_str::<TranscriptKind<'_>>(raw.get()).ok());
                 let is_new = match kind.and_then(|result| result.kind) {
                     Some(kind) => kind == "create",
                     None => block.content.is_some_and(|raw| raw.get().contains("created")),
@@ -145,7 +152,7 @@ impl Reader<'_> {
     }
 
     /// A call of Codex, its result, or what a patch has changed.
-    fn read_payload(&mut self, payload: &Payload<'_>, time: Timestamp) {
+    fn read_payload(&mut self, payload: &TranscriptPayload<'_>, time: Timestamp) {
         let call = payload.call_id.as_deref();
         match payload.kind.as_deref() {
             Some("function_call") => self.begin(call, None, None, time),
@@ -207,7 +214,8 @@ impl Reader<'_> {
             ToolRole::Writes => input.paths().any(|path| path == self.file),
             ToolRole::Patches => {
                 let files = patch::parse(input.patch().unwrap_or_default());
-                let mut added = files.iter().filter(|file| matches!(file.change, Change::Add(_)));
+                let mut added =
+                    files.iter().filter(|file| matches!(file.change, FileChange::Add(_)));
                 let cwd = self.cwd.unwrap_or_default();
                 added.any(|file| Path::new(cwd).join(file.path) == Path::new(self.file))
             }
@@ -217,7 +225,7 @@ impl Reader<'_> {
 }
 
 #[derive(Deserialize)]
-struct Kind<'r> {
+struct TranscriptKind<'r> {
     #[serde(borrow, default, rename = "type")]
     kind: Option<Cow<'r, str>>,
 }

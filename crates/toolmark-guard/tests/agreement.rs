@@ -8,7 +8,7 @@
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use toolmark_check::Checker;
-use toolmark_guard::{Guard, Verdict};
+use toolmark_guard::{Guard, GuardAnswer};
 use toolmark_hosts::toolset::Toolsets;
 use toolmark_session::Session;
 use toolmark_session::effects::Arguments;
@@ -16,11 +16,11 @@ use toolmark_session::past::Past;
 use toolmark_session::session::SessionCall;
 use toolmark_shell::Decision;
 use toolmark_testing::{files_below, find_shared};
-use toolmark_trace::{Options, Trajectory, read_path};
+use toolmark_trace::{ReadOptions, Trajectory, read_path};
 
 /// Returns the runs of all files that are traces.
 fn runs(dir: &Path) -> impl Iterator<Item = Trajectory> {
-    let read = |path: PathBuf| read_path(&path, &Options::default()).ok();
+    let read = |path: PathBuf| read_path(&path, &ReadOptions::default()).ok();
     files_below(dir).into_iter().filter_map(read).flatten()
 }
 
@@ -54,7 +54,7 @@ fn claude(session: &Session<'_>, call: &SessionCall<'_>) -> Value {
     })
 }
 
-fn decided(host: &str, payload: &Value, guard: &Guard, past: &Past) -> Verdict {
+fn decided(host: &str, payload: &Value, guard: &Guard, past: &Past) -> GuardAnswer {
     let text = payload.to_string();
     let event = toolmark_hosts::by_id(host).unwrap().read(text.as_bytes()).unwrap();
     guard.decide(&event, Some(past))

@@ -6,7 +6,7 @@
 
 use serde_json::{Map, Value, json};
 use toolmark_guard::policy::Policy;
-use toolmark_guard::{Args, Event, Guard, Moment};
+use toolmark_guard::{Args, Guard, HookEvent, Moment};
 use toolmark_hosts::toolset::{Tool, ToolRole, Toolset, Toolsets, generic};
 use toolmark_hosts::{HOSTS, Host, own};
 use toolmark_shell::{Decision, Protection};
@@ -119,7 +119,7 @@ const ON_DIRECTORIES: &[&str] = &[
 ];
 
 fn decided(guard: &Guard, host: &str, tool: &Tool, args: Value, cwd: Option<&str>) -> Decision {
-    let mut event = Event::new(Moment::Before, host, &*tool.name);
+    let mut event = HookEvent::new(Moment::Before, host, &*tool.name);
     event.args = Args::Json(args);
     event.cwd = cwd.map(Into::into);
     guard.decide(&event, None).decision
@@ -237,7 +237,7 @@ fn what_this_machine_has_moved_is_protected_too() {
 #[test]
 fn no_policy_lifts_it() {
     use toolmark_config::Node;
-    use toolmark_guard::policy::{Layer, Origin};
+    use toolmark_guard::policy::{Layer, PolicyOrigin};
     use toolmark_match::call_match::compile_schema;
     let lax = json!({
         "effects": [{"decision": "allow"}],
@@ -247,7 +247,7 @@ fn no_policy_lifts_it() {
     });
     let mut problems = Vec::new();
     let node = Node::from_json(&lax).unwrap();
-    let layer = Layer::read(&node, Origin::default(), compile_schema, &mut problems);
+    let layer = Layer::read(&node, PolicyOrigin::default(), compile_schema, &mut problems);
     assert!(problems.is_empty(), "{problems:?}");
     let guard = Guard::new(Policy::new(Some(layer), None, None), Toolsets::default());
     let (_, set) = hosts().next().unwrap();
@@ -274,7 +274,7 @@ fn links_are_followed() {
     let link = dir.path().join("notes.json");
     std::os::unix::fs::symlink(settings.join("settings.json"), &link).unwrap();
     let cwd = dir.path().to_str().unwrap();
-    let mut event = Event::new(Moment::Before, "claude-code", "Write");
+    let mut event = HookEvent::new(Moment::Before, "claude-code", "Write");
     event.args = Args::Json(json!({"file_path": link, "content": "{}"}));
     event.cwd = Some(cwd.into());
     let disk = Disk::at(cwd).unwrap();

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 use toolmark_guard::Guard;
-use toolmark_hosts::{Args, Event, Moment};
+use toolmark_hosts::{Args, HookEvent, Moment};
 use toolmark_shell::Decision;
 use toolmark_testing::find_shared;
 
@@ -19,7 +19,7 @@ fn labelled_calls() {
         let word = |key: &str| row[key].as_str().unwrap_or("").to_owned();
         let host = Some(word("host")).filter(|host| !host.is_empty());
         let mut event =
-            Event::new(Moment::Before, host.unwrap_or_else(|| "generic".into()), word("tool"));
+            HookEvent::new(Moment::Before, host.unwrap_or_else(|| "generic".into()), word("tool"));
         event.args = Args::Json(row["args"].clone());
         event.cwd = Some(word("cwd").into());
         let is_stopped = guard.decide(&event, None).decision != Decision::Allow;

@@ -44,7 +44,7 @@ pub type LeftOut = Vec<String>;
 
 /// An event reported by a host.
 #[derive(Debug, Clone)]
-pub struct Event<'a> {
+pub struct HookEvent<'a> {
     /// Moment of the event.
     pub moment: Moment,
     /// Host's own name of the event, used in the answer.
@@ -76,7 +76,7 @@ pub struct Event<'a> {
     pub failed: Option<bool>,
 }
 
-impl<'a> Event<'a> {
+impl<'a> HookEvent<'a> {
     /// Creates an event with only a moment and a tool.
     #[must_use]
     pub fn new(
@@ -106,16 +106,16 @@ impl<'a> Event<'a> {
 /// Reason why a payload could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub struct Fault(pub String);
+pub struct PayloadError(pub String);
 
-impl Fault {
+impl PayloadError {
     /// Creates a fault with this message.
     pub fn new(words: impl Into<String>) -> Self {
         Self(words.into())
     }
 }
 
-impl From<serde_json::Error> for Fault {
+impl From<serde_json::Error> for PayloadError {
     fn from(error: serde_json::Error) -> Self {
         Self(format!("the payload is not what the host sends: {error}"))
     }

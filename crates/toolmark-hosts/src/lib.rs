@@ -31,11 +31,11 @@ pub mod tool_policy;
 pub mod toolset;
 mod verdict;
 
-pub use event::{Args, Event, Fault, LeftOut, Moment};
-pub use paths::{MovedBy, Paths, Sessions};
+pub use event::{Args, HookEvent, LeftOut, Moment, PayloadError};
+pub use paths::{HostSessions, MovedBy, Paths};
 pub use protect::{moved_settings, protected};
-pub use protocol::{Answer, Protocol, Shape};
-pub use verdict::{Effects, Verdict};
+pub use protocol::{HookOutput, PayloadShape, Protocol};
+pub use verdict::{Effects, GuardAnswer};
 
 use install::Installer;
 use launch::Launch;
@@ -80,7 +80,7 @@ pub fn by_id(id: &str) -> Option<&'static Host> {
 /// Returns the host whose hook most likely sent a payload.
 #[must_use]
 pub fn detect(payload: &[u8]) -> &'static Host {
-    let shape: Shape = serde_json::from_slice(payload).unwrap_or_default();
+    let shape: PayloadShape = serde_json::from_slice(payload).unwrap_or_default();
     let mut surest = (0, &plain::HOST);
     for host in HOSTS {
         let sure = host.protocol.detect(&shape);
@@ -97,20 +97,20 @@ impl Host {
     /// # Errors
     ///
     /// Fails if the payload is broken or lacks information that every decision needs.
-    pub fn read<'a>(&self, payload: &'a [u8]) -> Result<Event<'a>, Fault> {
+    pub fn read<'a>(&self, payload: &'a [u8]) -> Result<HookEvent<'a>, PayloadError> {
         self.protocol.read(payload)
     }
 
     /// Returns the reason why an `ask` cannot prompt the user; `None` if the user would be
     /// prompted.
     #[must_use]
-    pub fn unasked(&self, event: &Event<'_>) -> Option<String> {
+    pub fn unasked(&self, event: &HookEvent<'_>) -> Option<String> {
         self.protocol.unasked(event)
     }
 
     /// Formats the answer for the host. Without an event, the payload was not readable.
     #[must_use]
-    pub fn answer(&self, event: Option<&Event<'_>>, verdict: &Verdict) -> Answer {
+    pub fn answer(&self, event: Option<&HookEvent<'_>>, verdict: &GuardAnswer) -> HookOutput {
         self.protocol.answer(event, verdict)
     }
 }
@@ -122,26 +122,26 @@ mod tests {
 
     /// Returns the event of a payload, and asserts that the payload is detected by its shape
     /// and read in the same way by the named host.
-    pub(crate) fn seen<'a>(id: &str, payload: &'a str) -> Event<'a> {
+    pub(crate) fn seen<'a>(id: &str, payload: &'a str) -> HookEvent<'a> {
         assert_eq!(detect(payload.as_bytes()).id, id, "{payload}");
         by_id(id).unwrap().read(payload.as_bytes()).unwrap()
     }
 
-    pub(crate) fn verdict(decision: Decision) -> Verdict {
-        let mut verdict = Verdict::new(decision, "effect", "why");
+    pub(crate) fn verdict(decision: Decision) -> GuardAnswer {
+        let mut verdict = GuardAnswer::new(decision, "effect", "why");
         verdict.suggestion = Some("instead".to_owned());
         verdict
     }
 
     /// Returns the JSON in an answer, if any.
-    pub(crate) fn answered(answer: &Answer) -> Option<serde_json::Value> {
+    pub(crate) fn answered(answer: &HookOutput) -> Option<serde_json::Value> {
         (!answer.stdout.is_empty()).then(|| serde_json::from_str(&answer.stdout).unwrap())
     }
 
     #[test]
     fn no_host_lets_a_denied_or_unread_call_pass() {
         for host in HOSTS.iter().filter(|host| host.installer.is_some()) {
-            for event in [None, Some(Event::new(Moment::Before, host.id, "x"))] {
+            for event in [None, Some(HookEvent::new(Moment::Before, host.id, "x"))] {
                 let answer = host.answer(event.as_ref(), &verdict(Decision::Deny));
                 let text = format!("{}{}", answer.stdout, answer.stderr);
                 let says_no = answer.exit == 2 || text.contains("\"deny\"");

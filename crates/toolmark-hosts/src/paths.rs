@@ -25,7 +25,7 @@ pub struct Paths {
     /// directory.
     pub notes: &'static [&'static str],
     /// Location of the sessions.
-    pub sessions: Option<Sessions>,
+    pub sessions: Option<HostSessions>,
 }
 
 /// Environment variable that overrides a directory, by its meaning.
@@ -49,7 +49,7 @@ impl MovedBy {
 
 /// Location of the sessions of a host.
 #[derive(Debug)]
-pub struct Sessions {
+pub struct HostSessions {
     /// Folder, relative to the directory of the host.
     pub folder: &'static str,
     /// Returns the id of the session in a file of the folder; `None` for other files.

@@ -58,7 +58,7 @@ mod tests {
                 paths.project_hooks.to_owned(),
             ] {
                 let context =
-                    toolmark_shell::Context { protected: protected(), ..Default::default() };
+                    toolmark_shell::ShellContext { protected: protected(), ..Default::default() };
                 let judged = toolmark_shell::analyze_write(&hooks, &context);
                 assert_eq!(judged.decision, toolmark_shell::Decision::Deny, "{hooks}");
             }

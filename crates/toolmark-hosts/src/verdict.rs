@@ -2,11 +2,11 @@
 
 use serde::Serialize;
 use toolmark_redact::Redactor;
-use toolmark_shell::{Analysis, Decision, Effect, Left};
+use toolmark_shell::{Analysis, Decision, Effect, LeftState};
 
 /// A decision and its explanation.
 #[derive(Debug, Clone, Serialize)]
-pub struct Verdict {
+pub struct GuardAnswer {
     /// Decision on the call.
     pub decision: Decision,
     /// Source of the decision: `effect`, `tools.deny`, the name of a rule, `error`.
@@ -43,7 +43,7 @@ pub struct Effects {
     pub coverage: toolmark_shell::Coverage,
     /// State that the call leaves behind for later calls.
     #[serde(skip)]
-    pub left: Left,
+    pub left: LeftState,
 }
 
 impl From<Analysis> for Effects {
@@ -52,7 +52,7 @@ impl From<Analysis> for Effects {
     }
 }
 
-impl Verdict {
+impl GuardAnswer {
     /// Creates a verdict with a decision, a rule and a reason.
     #[must_use]
     pub fn new(decision: Decision, rule: impl Into<String>, reason: impl Into<String>) -> Self {
@@ -105,7 +105,7 @@ impl Verdict {
         let effects = |Effects { effects, coverage, .. }| Effects {
             effects: Vec::into_iter(effects).map(effect).collect(),
             coverage,
-            left: Left::default(),
+            left: LeftState::default(),
         };
         Self {
             decision: self.decision,

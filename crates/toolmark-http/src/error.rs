@@ -5,7 +5,7 @@ use ureq::http;
 
 /// Reason why a request has no response, or why a response is incomplete.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Error {
+pub enum HttpError {
     /// A timeout was reached.
     #[error("timed out")]
     Timeout,
@@ -29,7 +29,7 @@ pub enum Error {
     Proxy,
 }
 
-impl From<ureq::Error> for Error {
+impl From<ureq::Error> for HttpError {
     fn from(error: ureq::Error) -> Self {
         use ureq::Error as E;
         match error {
@@ -50,13 +50,13 @@ impl From<ureq::Error> for Error {
     }
 }
 
-impl From<io::Error> for Error {
+impl From<io::Error> for HttpError {
     fn from(error: io::Error) -> Self {
         ureq::Error::from(error).into()
     }
 }
 
-impl From<http::Error> for Error {
+impl From<http::Error> for HttpError {
     fn from(_: http::Error) -> Self {
         Self::Request
     }

@@ -11,8 +11,8 @@
 mod error;
 mod sse;
 
-pub use error::Error;
-pub use sse::{Event, Events, Position};
+pub use error::HttpError;
+pub use sse::{SseEvent, SseReader, StreamPosition};
 pub use ureq::{AsSendBody, BodyReader, http};
 
 use http::{HeaderMap, Request, StatusCode, Uri};
@@ -91,8 +91,8 @@ impl Client {
     /// # Errors
     ///
     /// Fails if there is no response. A response with an error status is not an error.
-    pub fn send(&self, request: Request<impl AsSendBody>) -> Result<Response, Error> {
-        Ok(Response(self.0.run(request)?))
+    pub fn send(&self, request: Request<impl AsSendBody>) -> Result<HttpResponse, HttpError> {
+        Ok(HttpResponse(self.0.run(request)?))
     }
 
     /// Sends a request with additional timeouts besides those of the client.
@@ -104,7 +104,7 @@ impl Client {
         &self,
         timeouts: Timeouts,
         request: Request<impl AsSendBody>,
-    ) -> Result<Response, Error> {
+    ) -> Result<HttpResponse, HttpError> {
         let usual = self.0.config();
         let (budgets, read) = (usual.timeouts(), usual.timeout_per_read());
         let configured = self
@@ -131,9 +131,9 @@ fn proxy_for(server: &Uri) -> Option<Proxy> {
 
 /// A response whose body has not been read yet.
 #[derive(Debug)]
-pub struct Response(http::Response<Body>);
+pub struct HttpResponse(http::Response<Body>);
 
-impl Response {
+impl HttpResponse {
     /// Returns the status.
     #[must_use]
     pub fn status(&self) -> StatusCode {
@@ -163,10 +163,10 @@ impl Response {
     /// # Errors
     ///
     /// Fails if the connection breaks, or if the body has more than `max` bytes.
-    pub fn read(self, max: u64) -> Result<Vec<u8>, Error> {
+    pub fn read(self, max: u64) -> Result<Vec<u8>, HttpError> {
         let mut bytes = Vec::new();
         self.reader(u64::MAX).take(max.saturating_add(1)).read_to_end(&mut bytes)?;
-        if bytes.len() as u64 > max { Err(Error::TooLarge(max)) } else { Ok(bytes) }
+        if bytes.len() as u64 > max { Err(HttpError::TooLarge(max)) } else { Ok(bytes) }
     }
 
     /// Reads the first bytes of the body, as many as arrive and at most `max`. Used for
@@ -223,7 +223,7 @@ mod tests {
         assert_eq!(response().status(), StatusCode::NOT_FOUND);
         assert!(response().is_of_type("text/x") && !response().is_event_stream());
         assert_eq!(response().read(4), Ok(b"body".to_vec()));
-        assert_eq!(response().read(3), Err(Error::TooLarge(3)));
+        assert_eq!(response().read(3), Err(HttpError::TooLarge(3)));
         assert_eq!(response().read_start(3), b"bod");
     }
 
@@ -235,18 +235,18 @@ mod tests {
             Timeouts { total: Some(Duration::from_millis(50)), ..Timeouts::default() },
             Timeouts { read: Some(Duration::from_millis(50)), ..Timeouts::default() },
         ] {
-            assert_eq!(client.send_within(timeouts, get(&uri)).unwrap_err(), Error::Timeout);
+            assert_eq!(client.send_within(timeouts, get(&uri)).unwrap_err(), HttpError::Timeout);
         }
         let other = client.separate();
         thread::scope(|scope| {
             let waiting = scope.spawn(|| client.send(get(&uri)));
             thread::sleep(Duration::from_millis(50));
             client.shut_down();
-            assert!(matches!(waiting.join().unwrap(), Err(Error::Connection(_))));
+            assert!(matches!(waiting.join().unwrap(), Err(HttpError::Connection(_))));
         });
-        assert!(matches!(client.send(get(&uri)), Err(Error::Connection(_))));
+        assert!(matches!(client.send(get(&uri)), Err(HttpError::Connection(_))));
         let timeouts = Timeouts { total: Some(Duration::from_millis(50)), ..Timeouts::default() };
-        assert_eq!(other.send_within(timeouts, get(&uri)).unwrap_err(), Error::Timeout);
+        assert_eq!(other.send_within(timeouts, get(&uri)).unwrap_err(), HttpError::Timeout);
         assert!(start.elapsed() < Duration::from_secs(20));
     }
 
@@ -256,7 +256,7 @@ mod tests {
             serve("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\ndata: 1\n\ndata: 2");
         let response = client.send(get(&uri)).unwrap();
         assert!(response.is_event_stream());
-        let mut events = Events::new(response.reader(u64::MAX), 100);
+        let mut events = SseReader::new(response.reader(u64::MAX), 100);
         assert_eq!(events.next_event().unwrap().unwrap().data, "1");
         thread::scope(|scope| {
             let waiting = scope.spawn(move || events.next_event());

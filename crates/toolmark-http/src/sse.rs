@@ -3,13 +3,13 @@
 //! Lines end in `\n`, `\r\n` or `\r`; an empty line ends an event; several `data`
 //! lines make one text; a line that starts with a colon is a comment.
 
-use crate::Error;
+use crate::HttpError;
 use std::io::{self, Read};
 use std::time::Duration;
 
 /// A server-sent event.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Event {
+pub struct SseEvent {
     /// Event name; empty if the event has none.
     pub name: String,
     /// Event data.
@@ -20,7 +20,7 @@ pub struct Event {
 
 /// Position from which an interrupted stream can be resumed.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Position {
+pub struct StreamPosition {
     /// ID of the last complete event, if events have IDs.
     pub last_id: Option<String>,
     /// Time to wait before reconnecting, as requested by the server.
@@ -29,9 +29,9 @@ pub struct Position {
 
 /// Reader of the events of a stream.
 #[derive(Debug)]
-pub struct Events<R> {
+pub struct SseReader<R> {
     reader: R,
-    position: Position,
+    position: StreamPosition,
     chunk: Box<[u8]>,
     /// The unread part of the chunk.
     start: usize,
@@ -46,14 +46,14 @@ pub struct Events<R> {
     is_over: bool,
 }
 
-impl<R: Read> Events<R> {
+impl<R: Read> SseReader<R> {
     /// Reads events of at most `max` bytes each.
     pub fn new(reader: R, max: usize) -> Self {
-        Self::resume(reader, max, Position::default())
+        Self::resume(reader, max, StreamPosition::default())
     }
 
     /// Reads events of a stream that continues an earlier one.
-    pub fn resume(reader: R, max: usize, position: Position) -> Self {
+    pub fn resume(reader: R, max: usize, position: StreamPosition) -> Self {
         Self {
             reader,
             position,
@@ -70,7 +70,7 @@ impl<R: Read> Events<R> {
     }
 
     /// Returns the position from which to resume if the stream breaks now.
-    pub fn position(&self) -> &Position {
+    pub fn position(&self) -> &StreamPosition {
         &self.position
     }
 
@@ -79,8 +79,8 @@ impl<R: Read> Events<R> {
     /// # Errors
     ///
     /// Fails if the stream breaks, or if an event is too large.
-    pub fn next_event(&mut self) -> Result<Option<Event>, Error> {
-        let mut event = Event::default();
+    pub fn next_event(&mut self) -> Result<Option<SseEvent>, HttpError> {
+        let mut event = SseEvent::default();
         let mut has_data = false;
         let mut id = None;
         self.size = 0;
@@ -97,7 +97,7 @@ impl<R: Read> Events<R> {
                 if has_data {
                     return Ok(Some(event));
                 }
-                event = Event::default();
+                event = SseEvent::default();
                 self.size = 0;
                 continue;
             }
@@ -127,7 +127,7 @@ impl<R: Read> Events<R> {
 
     /// Reads a line into `self.line`, without its line end. Returns `false` if the stream
     /// ended instead.
-    fn read_line(&mut self) -> Result<bool, Error> {
+    fn read_line(&mut self) -> Result<bool, HttpError> {
         loop {
             let unread = self.chunk.get(self.start..self.end).unwrap_or_default();
             let Some(&first) = unread.first() else {
@@ -147,7 +147,7 @@ impl<R: Read> Events<R> {
             let taken = unread.get(..length.unwrap_or(unread.len())).unwrap_or_default();
             self.size += taken.len() + 1;
             if self.size > self.max {
-                return Err(Error::TooLarge(self.max as u64));
+                return Err(HttpError::TooLarge(self.max as u64));
             }
             self.line.extend_from_slice(taken);
             let Some(length) = length else {
@@ -177,8 +177,8 @@ mod tests {
         }
     }
 
-    fn events(text: &[u8], at_once: usize, max: usize) -> Result<Vec<(String, String)>, Error> {
-        let mut events = Events::new(Slow(text, at_once), max);
+    fn events(text: &[u8], at_once: usize, max: usize) -> Result<Vec<(String, String)>, HttpError> {
+        let mut events = SseReader::new(Slow(text, at_once), max);
         let mut all = Vec::new();
         while let Some(event) = events.next_event()? {
             all.push((event.name, event.data));
@@ -220,7 +220,7 @@ mod tests {
         let pings = ": ping\n".repeat(50) + "data: 1\n\n";
         assert_eq!(events(pings.as_bytes(), 7, 20).unwrap().len(), 1);
         for endless in ["data: 12345678901234567890", "data: 1\ndata: 2\ndata: 3\ndata: 4"] {
-            assert_eq!(events(endless.as_bytes(), 7, 20), Err(Error::TooLarge(20)));
+            assert_eq!(events(endless.as_bytes(), 7, 20), Err(HttpError::TooLarge(20)));
         }
         assert_eq!(events(b"data: \xff\n\n", 7, 20).unwrap()[0].1, "\u{fffd}");
     }
@@ -237,7 +237,7 @@ mod tests {
             ("cut", "", true),
         ];
         for at_once in [1, 2, 3, 7, 1000] {
-            let mut events = Events::new(Slow(stream.as_bytes(), at_once), 100);
+            let mut events = SseReader::new(Slow(stream.as_bytes(), at_once), 100);
             for (data, id, is_cut) in want {
                 let event = events.next_event().unwrap().unwrap();
                 assert_eq!((event.data.as_str(), event.is_cut), (data, is_cut), "{at_once}");
@@ -246,7 +246,7 @@ mod tests {
             assert_eq!(events.next_event(), Ok(None));
             let position = events.position().clone();
             assert_eq!(position.retry, Some(Duration::from_millis(250)));
-            let events = Events::resume(Slow(b"", 1), 100, position.clone());
+            let events = SseReader::resume(Slow(b"", 1), 100, position.clone());
             assert_eq!(*events.position(), position);
         }
     }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use toolmark_base::text::truncate;
-use toolmark_outcome::judging::{Mark, Quote, Rubric};
+use toolmark_outcome::judging::{CriterionMark, Quote, Rubric};
 
 /// Maximum number of characters kept of a judge's own text.
 const MAX_TEXT_CHARS: usize = 2000;
@@ -20,13 +20,13 @@ const MAX_QUOTES: usize = 20;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Submission {
     /// Entries in the order of the rubric's criteria.
-    pub(crate) criteria: Vec<Entry>,
+    pub(crate) criteria: Vec<AnswerEntry>,
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub(crate) summary: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Entry {
+pub(crate) struct AnswerEntry {
     pub(crate) id: String,
     pub(crate) quotes: Vec<String>,
     pub(crate) reason: String,
@@ -71,7 +71,7 @@ fn read_value(value: &Value, rubric: &Rubric) -> Result<Submission, Complaint> {
     let Some(list) = value.get("criteria").and_then(Value::as_array) else {
         return complain("it has no list of criteria.");
     };
-    let mut entries: BTreeMap<&str, Entry> = BTreeMap::new();
+    let mut entries: BTreeMap<&str, AnswerEntry> = BTreeMap::new();
     for item in list {
         let id = item.get("id").and_then(Value::as_str).unwrap_or_default();
         let Some(criterion) = rubric.criteria.iter().find(|criterion| criterion.id == id) else {
@@ -113,7 +113,7 @@ fn read_value(value: &Value, rubric: &Rubric) -> Result<Submission, Complaint> {
             .and_then(Value::as_str)
             .map(|text| truncate(text.trim(), MAX_TEXT_CHARS))
             .unwrap_or_default();
-        let entry = Entry { id: id.to_owned(), quotes, reason, mark };
+        let entry = AnswerEntry { id: id.to_owned(), quotes, reason, mark };
         if entries.insert(&criterion.id, entry.clone()).is_some_and(|other| other != entry) {
             return complain(format!("{id} was marked twice, with different marks."));
         }
@@ -135,7 +135,7 @@ fn read_value(value: &Value, rubric: &Rubric) -> Result<Submission, Complaint> {
 
 impl Submission {
     /// Returns the marks with their quotes. A mark without valid quotes is discarded.
-    pub(crate) fn marks(&self, shown: &RedactedMaterials<'_>, code: &str) -> Vec<Mark> {
+    pub(crate) fn marks(&self, shown: &RedactedMaterials<'_>, code: &str) -> Vec<CriterionMark> {
         self.criteria.iter().map(|entry| entry.mark(shown, code)).collect()
     }
 
@@ -155,8 +155,8 @@ impl Submission {
     }
 }
 
-impl Entry {
-    fn mark(&self, shown: &RedactedMaterials<'_>, code: &str) -> Mark {
+impl AnswerEntry {
+    fn mark(&self, shown: &RedactedMaterials<'_>, code: &str) -> CriterionMark {
         let found: Vec<Result<Quote, &String>> =
             self.quotes.iter().map(|quote| shown.find(quote, code).ok_or(quote)).collect();
         let missing = found.iter().find_map(|quote| quote.as_ref().err());
@@ -169,7 +169,7 @@ impl Entry {
             (Some(_), None) if found.is_empty() => Some("nothing was quoted".to_owned()),
             (Some(_), None) => None,
         };
-        Mark {
+        CriterionMark {
             mark: if discarded.is_some() { None } else { self.mark },
             reason: self.reason.clone(),
             quotes: found.into_iter().filter_map(Result::ok).collect(),
@@ -183,7 +183,7 @@ mod tests {
     use super::*;
     use serde_json::json;
     use std::borrow::Cow;
-    use toolmark_outcome::judging::{Material, Piece, Scale};
+    use toolmark_outcome::judging::{Material, Scale, TextPiece};
 
     fn rubric() -> Rubric {
         Rubric::of_texts(["a".to_owned(), "b".to_owned()], Scale::OneToFive)
@@ -244,7 +244,7 @@ mod tests {
     #[test]
     fn a_mark_without_proof_is_discarded() {
         let materials =
-            [Material::of_trace("t", vec![Piece::new("these are the words of the trace")])];
+            [Material::of_trace("t", vec![TextPiece::new("these are the words of the trace")])];
         let shown = RedactedMaterials::new(&materials, |_, text| Cow::Borrowed(text));
         let mut answer = read(&reply(&[good()], ""), &rubric()).unwrap();
         assert_eq!(answer.check_quotes(&shown, "c0de"), None);

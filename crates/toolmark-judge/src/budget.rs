@@ -3,20 +3,20 @@
 //! waits for those in progress to release the rest.
 
 use crate::config::{BudgetLimits, Model, Price};
-use crate::providers::Tokens;
+use crate::providers::AttemptTokens;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use toolmark_outcome::judging::Spent;
+use toolmark_outcome::judging::AnswerUsage;
 
 /// Amounts spent, and amounts reserved for attempts in progress.
 #[derive(Debug, Default)]
-pub(crate) struct Budget {
+pub(crate) struct JudgeBudget {
     limits: BudgetLimits,
-    state: Mutex<State>,
+    state: Mutex<JudgeBudgetState>,
     released: Condvar,
 }
 
 #[derive(Debug, Default, Clone, Copy)]
-struct State {
+struct JudgeBudgetState {
     tokens: u64,
     micro_usd: u64,
     is_priced: bool,
@@ -29,8 +29,8 @@ struct State {
 /// The reservation of one attempt, until it is settled or dropped.
 #[derive(Debug)]
 pub(crate) struct Reserved<'b> {
-    budget: &'b Budget,
-    most: Tokens,
+    budget: &'b JudgeBudget,
+    most: AttemptTokens,
     micro_usd: u64,
 }
 
@@ -40,27 +40,27 @@ pub(crate) fn estimate(bytes: usize) -> u64 {
 }
 
 /// Returns the cost of tokens in millionths of a dollar, rounded up.
-pub(crate) fn cost(price: Price, tokens: Tokens) -> u64 {
+pub(crate) fn cost(price: Price, tokens: AttemptTokens) -> u64 {
     let of = |tokens: u64, price: u64| u128::from(tokens) * u128::from(price);
     let total = of(tokens.input, price.input) + of(tokens.output, price.output);
     u64::try_from(total.div_ceil(1_000_000)).unwrap_or(u64::MAX)
 }
 
 /// Returns the cost of an answer as reported in results.
-pub(crate) fn spent(model: &Model, tokens: Tokens) -> Spent {
-    Spent {
+pub(crate) fn spent(model: &Model, tokens: AttemptTokens) -> AnswerUsage {
+    AnswerUsage {
         input_tokens: tokens.input,
         output_tokens: tokens.output,
         micro_usd: model.price.map(|price| cost(price, tokens)),
     }
 }
 
-impl Budget {
+impl JudgeBudget {
     pub(crate) fn new(limits: BudgetLimits) -> Self {
         Self { limits, state: Mutex::default(), released: Condvar::new() }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, JudgeBudgetState> {
         toolmark_base::lock(&self.state)
     }
 
@@ -68,8 +68,10 @@ impl Budget {
     /// and the maximum number of tokens of the answer. If that exceeds the limits only together
     /// with attempts in progress, it waits; `None` if it exceeds them alone.
     pub(crate) fn reserve(&self, model: &Model, prompt_bytes: usize) -> Option<Reserved<'_>> {
-        let most =
-            Tokens { input: prompt_bytes as u64 / 3 + 1, output: u64::from(model.max_tokens) };
+        let most = AttemptTokens {
+            input: prompt_bytes as u64 / 3 + 1,
+            output: u64::from(model.max_tokens),
+        };
         let tokens = most.input + most.output;
         let micro_usd = model.price.map_or(0, |price| cost(price, most));
         let exceeds = |max: Option<u64>, spent: u64, reserved: u64, more: u64| {
@@ -99,12 +101,12 @@ impl Budget {
 
 impl Reserved<'_> {
     /// Returns the maximum number of tokens the attempt may have used.
-    pub(crate) fn most(&self) -> Tokens {
+    pub(crate) fn most(&self) -> AttemptTokens {
         self.most
     }
 
     /// Records the tokens that an attempt used, and releases the rest.
-    pub(crate) fn settle(self, model: &Model, tokens: Tokens) {
+    pub(crate) fn settle(self, model: &Model, tokens: AttemptTokens) {
         let mut state = self.budget.lock();
         state.tokens += tokens.input + tokens.output;
         if let Some(price) = model.price {
@@ -130,32 +132,32 @@ impl Drop for Reserved<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Settings;
+    use crate::config::JudgeSettings;
 
     fn model(price: Option<Price>) -> Model {
-        Model { price, max_tokens: 100, ..Settings::default().model("claude-x").unwrap() }
+        Model { price, max_tokens: 100, ..JudgeSettings::default().model("claude-x").unwrap() }
     }
 
     #[test]
     fn a_budget_holds_for_attempts_at_once() {
-        let budget = Budget::new(BudgetLimits { tokens: Some(300), micro_usd: None });
+        let budget = JudgeBudget::new(BudgetLimits { tokens: Some(300), micro_usd: None });
         let model = model(None);
         let first = budget.reserve(&model, 30).unwrap();
         let second = budget.reserve(&model, 30).unwrap();
         assert_eq!(budget.lock().reserved_tokens, 222);
-        first.settle(&model, Tokens { input: 10, output: 5 });
+        first.settle(&model, AttemptTokens { input: 10, output: 5 });
         let third = budget.reserve(&model, 30).unwrap();
-        second.settle(&model, Tokens { input: 10, output: 5 });
+        second.settle(&model, AttemptTokens { input: 10, output: 5 });
         drop(third);
         assert_eq!(budget.spent(), (30, None));
         let last = budget.reserve(&model, 30).unwrap();
-        last.settle(&model, Tokens { input: 100, output: 100 });
+        last.settle(&model, AttemptTokens { input: 100, output: 100 });
         assert!(budget.reserve(&model, 30).is_none(), "70 are left, and 111 may be needed");
     }
 
     #[test]
     fn whoever_does_not_fit_waits_for_those_in_progress() {
-        let budget = Budget::new(BudgetLimits { tokens: Some(1000), micro_usd: None });
+        let budget = JudgeBudget::new(BudgetLimits { tokens: Some(1000), micro_usd: None });
         let model = model(None);
         let answered = std::sync::atomic::AtomicU64::new(0);
         // Each reserves 111 of the 1000 and uses 15: they fit one after the other.
@@ -164,7 +166,7 @@ mod tests {
                 scope.spawn(|| {
                     if let Some(reserved) = budget.reserve(&model, 30) {
                         std::thread::sleep(std::time::Duration::from_millis(2));
-                        reserved.settle(&model, Tokens { input: 10, output: 5 });
+                        reserved.settle(&model, AttemptTokens { input: 10, output: 5 });
                         answered.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
                     }
                 });
@@ -177,13 +179,13 @@ mod tests {
     #[test]
     fn money_is_counted_in_millionths_and_rounded_up() {
         let price = Price { input: 3_000_000, output: 15_000_000 };
-        assert_eq!(cost(price, Tokens { input: 1000, output: 100 }), 4500);
-        assert_eq!(cost(price, Tokens { input: 0, output: 1 }), 15);
-        assert_eq!(cost(Price { input: 1, output: 0 }, Tokens { input: 1, output: 0 }), 1);
-        let budget = Budget::new(BudgetLimits { tokens: None, micro_usd: Some(1600) });
+        assert_eq!(cost(price, AttemptTokens { input: 1000, output: 100 }), 4500);
+        assert_eq!(cost(price, AttemptTokens { input: 0, output: 1 }), 15);
+        assert_eq!(cost(Price { input: 1, output: 0 }, AttemptTokens { input: 1, output: 0 }), 1);
+        let budget = JudgeBudget::new(BudgetLimits { tokens: None, micro_usd: Some(1600) });
         let model = model(Some(price));
         let one = budget.reserve(&model, 30).unwrap();
-        one.settle(&model, Tokens { input: 100, output: 0 });
+        one.settle(&model, AttemptTokens { input: 100, output: 0 });
         assert!(budget.reserve(&model, 30).is_none());
     }
 }

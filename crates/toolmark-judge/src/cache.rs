@@ -12,13 +12,13 @@ use std::fs;
 use std::io::{self, BufRead, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use toolmark_outcome::judging::Spent;
+use toolmark_outcome::judging::AnswerUsage;
 
 /// Cache key of an answer: a hash in hexadecimal.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct Key(String);
+pub(crate) struct CacheKey(String);
 
-impl Key {
+impl CacheKey {
     /// Returns the key for content that depends on exactly these parts, in this order.
     pub(crate) fn of<'t>(parts: impl IntoIterator<Item = &'t str>) -> Self {
         let mut hash = Sha256::new();
@@ -55,7 +55,7 @@ pub struct CachedAnswer {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) refusal: Option<String>,
     /// Cost of the answer.
-    pub spent: Spent,
+    pub spent: AnswerUsage,
 }
 
 /// Text with which a model refused to answer.
@@ -64,11 +64,11 @@ pub(crate) struct Refusal(pub(crate) String);
 
 impl CachedAnswer {
     pub(crate) fn new(
-        key: &Key,
+        key: &CacheKey,
         model: &crate::config::Model,
         rubric: Option<String>,
         said: Result<Submission, Refusal>,
-        spent: Spent,
+        spent: AnswerUsage,
     ) -> Self {
         let (answer, refusal) = match said {
             Ok(answer) => (Some(answer), None),
@@ -119,7 +119,7 @@ impl Cache {
         self.directory.join(folder).join(format!("{key}.json"))
     }
 
-    pub(crate) fn get(&self, key: &Key) -> Option<CachedAnswer> {
+    pub(crate) fn get(&self, key: &CacheKey) -> Option<CachedAnswer> {
         let bytes = fs::read(self.place(key.word())).ok()?;
         let kept: CachedAnswer = serde_json::from_slice(&bytes).ok()?;
         kept.is_valid(key.word()).then_some(kept)
@@ -176,7 +176,7 @@ impl Cache {
                 let path = file?.path();
                 let Some(key) = path.file_stem().and_then(|stem| stem.to_str()) else { continue };
                 let is_answer = path.extension().is_some_and(|e| e == "json") && key.len() == 64;
-                if is_answer && let Some(kept) = self.get(&Key(key.to_owned())) {
+                if is_answer && let Some(kept) = self.get(&CacheKey(key.to_owned())) {
                     all.push(kept);
                 }
             }
@@ -229,21 +229,22 @@ impl Cache {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::answer::Entry;
-    use crate::config::Settings;
+    use crate::answer::AnswerEntry;
+    use crate::config::JudgeSettings;
 
-    fn kept(key: &Key) -> CachedAnswer {
-        let model = Settings::default().model("claude-x").unwrap();
-        let entry = Entry { id: "c".into(), quotes: vec![], reason: "r".into(), mark: Some(1.0) };
+    fn kept(key: &CacheKey) -> CachedAnswer {
+        let model = JudgeSettings::default().model("claude-x").unwrap();
+        let entry =
+            AnswerEntry { id: "c".into(), quotes: vec![], reason: "r".into(), mark: Some(1.0) };
         let answer = Submission { criteria: vec![entry], summary: String::new() };
-        CachedAnswer::new(key, &model, None, Ok(answer), Spent::default())
+        CachedAnswer::new(key, &model, None, Ok(answer), AnswerUsage::default())
     }
 
     #[test]
     fn what_is_put_is_found_and_nothing_else() {
         let directory = tempfile::tempdir().unwrap();
         let cache = Cache::new(directory.path().join("a"));
-        let (one, other) = (Key::of(["a", "b"]), Key::of(["ab", ""]));
+        let (one, other) = (CacheKey::of(["a", "b"]), CacheKey::of(["ab", ""]));
         assert_ne!(one, other);
         assert_eq!(cache.get(&one), None);
         cache.put(&kept(&one)).unwrap();
@@ -266,7 +267,7 @@ mod tests {
         let (from, to) =
             (Cache::new(directory.path().join("a")), Cache::new(directory.path().join("b")));
         for word in ["x", "y", "z"] {
-            from.put(&kept(&Key::of([word]))).unwrap();
+            from.put(&kept(&CacheKey::of([word]))).unwrap();
         }
         let mut lines = Vec::new();
         Cache::export(&from.all().unwrap(), &mut lines).unwrap();
@@ -282,7 +283,7 @@ mod tests {
     fn many_writers_leave_whole_answers() {
         let directory = tempfile::tempdir().unwrap();
         let cache = Cache::new(directory.path());
-        let keys: Vec<Key> = (0..20).map(|n| Key::of([n.to_string().as_str()])).collect();
+        let keys: Vec<CacheKey> = (0..20).map(|n| CacheKey::of([n.to_string().as_str()])).collect();
         std::thread::scope(|scope| {
             for _ in 0..8 {
                 scope.spawn(|| keys.iter().for_each(|key| cache.put(&kept(key)).unwrap()));

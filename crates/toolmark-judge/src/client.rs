@@ -6,12 +6,12 @@
 //! question gets a ruling, and no ruling is a guess.
 
 use crate::answer::{Complaint, Submission, read};
-use crate::budget::{self, Budget};
-use crate::cache::{Cache, CachedAnswer, Key, Refusal};
-use crate::config::{Model, ModelError, Settings};
+use crate::budget::{self, JudgeBudget};
+use crate::cache::{Cache, CacheKey, CachedAnswer, Refusal};
+use crate::config::{JudgeSettings, Model, ModelError};
 use crate::materials::{Redact, RedactedMaterials};
 use crate::prompt::{self, SYSTEM, WrittenQuestion};
-use crate::providers::{Fault, FaultKind, Prompt, Provider, Reply, Tokens};
+use crate::providers::{AttemptTokens, FaultKind, Prompt, Provider, ProviderFault, Reply};
 use crate::retry::{MAX_RETRY_WAIT, wait};
 use crate::semaphore::Semaphore;
 use std::collections::BTreeMap;
@@ -20,7 +20,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use toolmark_outcome::Cause;
 use toolmark_outcome::judging::{
-    Answer, Effort, Judge, Question, Rubric, Ruling, Unanswered, Vote,
+    Effort, Judge, JudgeAnswer, JudgeQuestion, JudgeRuling, Rubric, Unanswered, Vote,
 };
 
 /// Maximum number of complaints sent to a model about its answer.
@@ -28,7 +28,7 @@ const MAX_REMINDERS: u32 = 2;
 
 /// Source of answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Mode {
+pub enum JudgeMode {
     /// The cache, otherwise the model.
     #[default]
     CacheFirst,
@@ -63,7 +63,7 @@ pub struct ExplainedQuestion {
 
 /// Counts of the work done so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Tally {
+pub struct JudgeTally {
     /// Answers from models.
     pub asked: u64,
     /// Answers from the cache.
@@ -85,7 +85,7 @@ pub struct Tally {
 }
 
 #[derive(Debug, Default)]
-struct Counts {
+struct JudgeCounts {
     asked: AtomicU64,
     kept: AtomicU64,
     retried: AtomicU64,
@@ -119,23 +119,23 @@ struct Asking<'a> {
 type ModelKey = (String, Option<&'static str>);
 
 /// Returns the reason why a model must not be asked a question, if there is one.
-pub type Objection = Box<dyn Fn(&Model, &Question) -> Option<String> + Send + Sync>;
+pub type Objection = Box<dyn Fn(&Model, &JudgeQuestion) -> Option<String> + Send + Sync>;
 
 /// Callback with the current counts, called after every vote.
-pub type Watcher = Box<dyn Fn(&Tally) + Send + Sync>;
+pub type Watcher = Box<dyn Fn(&JudgeTally) + Send + Sync>;
 
 /// A client that answers the questions of graders by asking models.
 pub struct JudgeClient {
-    settings: Settings,
+    settings: JudgeSettings,
     connect: fn(&Model) -> Arc<dyn Provider>,
     cache: Option<Cache>,
-    mode: Mode,
+    mode: JudgeMode,
     redact: Redact,
-    budget: Budget,
+    budget: JudgeBudget,
     semaphore: Semaphore,
     models: Mutex<BTreeMap<ModelKey, Result<Arc<JudgeModel>, ModelError>>>,
-    said: Mutex<BTreeMap<Key, Arc<OnceLock<AnswerResult>>>>,
-    counts: Counts,
+    said: Mutex<BTreeMap<CacheKey, Arc<OnceLock<AnswerResult>>>>,
+    counts: JudgeCounts,
     objection: Option<Objection>,
     watcher: Option<Watcher>,
     explained: Mutex<Vec<ExplainedQuestion>>,
@@ -152,21 +152,21 @@ impl JudgeClient {
     /// everything that is sent or cached.
     #[must_use]
     pub fn new(
-        settings: Settings,
+        settings: JudgeSettings,
         connect: fn(&Model) -> Arc<dyn Provider>,
         redact: Redact,
     ) -> Self {
         Self {
             cache: settings.cache.clone().map(Cache::new),
-            budget: Budget::new(settings.budget),
+            budget: JudgeBudget::new(settings.budget),
             semaphore: Semaphore::new(settings.concurrency),
-            mode: Mode::default(),
+            mode: JudgeMode::default(),
             redact,
             connect,
             settings,
             models: Mutex::default(),
             said: Mutex::default(),
-            counts: Counts::default(),
+            counts: JudgeCounts::default(),
             objection: None,
             watcher: None,
             explained: Mutex::default(),
@@ -175,7 +175,7 @@ impl JudgeClient {
 
     /// Sets the source of answers.
     #[must_use]
-    pub fn mode(self, mode: Mode) -> Self {
+    pub fn mode(self, mode: JudgeMode) -> Self {
         Self { mode, ..self }
     }
 
@@ -199,10 +199,10 @@ impl JudgeClient {
 
     /// Returns the counts of the work done so far.
     #[must_use]
-    pub fn tally(&self) -> Tally {
+    pub fn tally(&self) -> JudgeTally {
         let of = |count: &AtomicU64| count.load(Ordering::Relaxed);
         let (tokens, micro_usd) = self.budget.spent();
-        Tally {
+        JudgeTally {
             asked: of(&self.counts.asked),
             kept: of(&self.counts.kept),
             retried: of(&self.counts.retried),
@@ -241,7 +241,7 @@ impl JudgeClient {
         judge.clone()
     }
 
-    fn vote(&self, question: &Question, word: Option<&str>, vote: u32) -> Vote {
+    fn vote(&self, question: &JudgeQuestion, word: Option<&str>, vote: u32) -> Vote {
         let judge = match self.find_model(word, question.panel.effort) {
             Ok(judge) => judge,
             Err(error) => {
@@ -271,7 +271,7 @@ impl JudgeClient {
         let answer = match said {
             Err(why) => Err(why.clone()),
             Ok(kept) => match &kept.answer {
-                Some(submitted) => Ok(Answer {
+                Some(submitted) => Ok(JudgeAnswer {
                     marks: submitted.marks(&shown, &written.code),
                     summary: Some(submitted.summary.clone()).filter(|text| !text.is_empty()),
                     spent: kept.spent,
@@ -291,16 +291,16 @@ impl JudgeClient {
         Unanswered { cause, reason: reason.into() }
     }
 
-    fn answer(&self, judge: &JudgeModel, asking: &Asking<'_>, key: &Key) -> AnswerResult {
-        if self.mode == Mode::Explain {
+    fn answer(&self, judge: &JudgeModel, asking: &Asking<'_>, key: &CacheKey) -> AnswerResult {
+        if self.mode == JudgeMode::Explain {
             return Err(self.explain(judge, asking, key));
         }
-        let kept = self.cache.as_ref().filter(|_| self.mode != Mode::Refresh);
+        let kept = self.cache.as_ref().filter(|_| self.mode != JudgeMode::Refresh);
         if let Some(kept) = kept.and_then(|cache| cache.get(key)) {
             self.counts.kept.fetch_add(1, Ordering::Relaxed);
             return Ok(kept);
         }
-        if self.mode == Mode::Offline {
+        if self.mode == JudgeMode::Offline {
             let reason = "no cached answer, and --offline asks no model";
             return Err(self.unanswered(Cause::Judge, reason));
         }
@@ -310,7 +310,7 @@ impl JudgeClient {
             return Err(self.unanswered(Cause::Budget, reason));
         }
         let _permit = self.semaphore.acquire();
-        let mut tokens = Tokens::default();
+        let mut tokens = AttemptTokens::default();
         let (said, used) = self.converse(judge, asking, key, &mut tokens);
         if said.is_err() && !used {
             self.counts.unanswered.fetch_add(1, Ordering::Relaxed);
@@ -333,11 +333,11 @@ impl JudgeClient {
     }
 
     /// Records a question instead of asking it.
-    fn explain(&self, judge: &JudgeModel, asking: &Asking<'_>, key: &Key) -> Unanswered {
+    fn explain(&self, judge: &JudgeModel, asking: &Asking<'_>, key: &CacheKey) -> Unanswered {
         let (model, written) = (&judge.model, asking.written);
         let schema = written.schema.to_string();
         let input = budget::estimate(SYSTEM.len() + written.user.len() + schema.len());
-        let tokens = Tokens { input, output: u64::from(model.max_tokens) };
+        let tokens = AttemptTokens { input, output: u64::from(model.max_tokens) };
         let cached = self.cache.as_ref().and_then(|cache| cache.get(key));
         let one = ExplainedQuestion {
             model: model.name.clone(),
@@ -359,8 +359,8 @@ impl JudgeClient {
         &self,
         judge: &JudgeModel,
         asking: &Asking<'_>,
-        key: &Key,
-        tokens: &mut Tokens,
+        key: &CacheKey,
+        tokens: &mut AttemptTokens,
     ) -> (Result<Submission, Unanswered>, bool) {
         let Asking { rubric, shown, written, is_repeated } = *asking;
         let mut unproven: Option<Submission> = None;
@@ -429,13 +429,18 @@ impl JudgeClient {
 
     /// Returns the tokens of an attempt: as counted by the server, otherwise estimated. An attempt
     /// that timed out may have used the maximum.
-    fn tokens_used(&self, asked: &Result<Reply, Fault>, bytes: usize, most: Tokens) -> Tokens {
-        let none = Tokens::default();
+    fn tokens_used(
+        &self,
+        asked: &Result<Reply, ProviderFault>,
+        bytes: usize,
+        most: AttemptTokens,
+    ) -> AttemptTokens {
+        let none = AttemptTokens::default();
         let guess = match asked {
             Ok(reply) if reply.tokens == none => {
                 let said = reply.answers.iter().chain([&reply.text]).chain(&reply.refusal);
                 let said: usize = said.map(String::len).sum();
-                Tokens { input: budget::estimate(bytes), output: budget::estimate(said) }
+                AttemptTokens { input: budget::estimate(bytes), output: budget::estimate(said) }
             }
             Ok(reply) => return reply.tokens,
             Err(fault) if fault.kind == FaultKind::Timeout && fault.tokens == none => most,
@@ -450,8 +455,8 @@ impl JudgeClient {
         &self,
         judge: &JudgeModel,
         prompt: &Prompt<'_>,
-        key: &Key,
-        tokens: &mut Tokens,
+        key: &CacheKey,
+        tokens: &mut AttemptTokens,
     ) -> Result<Reply, Unanswered> {
         let model = &judge.model;
         let reminder = prompt.reminder.map_or(0, str::len);
@@ -472,7 +477,7 @@ impl JudgeClient {
             reserved.settle(model, used);
             tokens.input += used.input;
             tokens.output += used.output;
-            let fault: Fault = match asked {
+            let fault: ProviderFault = match asked {
                 Ok(reply) => return Ok(reply),
                 Err(fault) => fault,
             };
@@ -513,7 +518,7 @@ fn redact_strings(value: &mut serde_json::Value, hide: &impl Fn(&mut String)) {
 
 /// Returns the cache key of an answer: everything that could change it. API keys, ports, timeouts
 /// and token limits cannot.
-fn key(model: &Model, written: &WrittenQuestion, vote: u32) -> Key {
+fn key(model: &Model, written: &WrittenQuestion, vote: u32) -> CacheKey {
     let place = place(&model.base_url);
     let query: Vec<String> = model.query.iter().map(|(k, v)| format!("{k}={v}")).collect();
     let effort = model.effort.map_or("", Effort::word);
@@ -522,7 +527,7 @@ fn key(model: &Model, written: &WrittenQuestion, vote: u32) -> Key {
     let (command, query) = (model.command.join("\u{0}"), query.join("&"));
     let (version, vote) = (prompt::VERSION.to_string(), vote.to_string());
     let schema = written.schema.to_string();
-    Key::of([
+    CacheKey::of([
         version.as_str(),
         model.kind.word(),
         &model.model,
@@ -551,7 +556,7 @@ pub(crate) fn place(url: &str) -> String {
 }
 
 impl Judge for JudgeClient {
-    fn judge(&self, questions: &[Question]) -> Vec<Ruling> {
+    fn judge(&self, questions: &[JudgeQuestion]) -> Vec<JudgeRuling> {
         let mut tasks: Vec<(usize, Option<&str>, u32)> = Vec::new();
         for (n, question) in questions.iter().enumerate() {
             let votes = question.panel.votes.max(1);
@@ -589,7 +594,8 @@ impl Judge for JudgeClient {
                 work();
             }),
         }
-        let mut rulings: Vec<Ruling> = questions.iter().map(|_| Ruling::default()).collect();
+        let mut rulings: Vec<JudgeRuling> =
+            questions.iter().map(|_| JudgeRuling::default()).collect();
         for ((n, ..), vote) in tasks.iter().zip(done) {
             if let (Some(ruling), Some(vote)) = (rulings.get_mut(*n), vote.into_inner()) {
                 ruling.votes.push(vote);

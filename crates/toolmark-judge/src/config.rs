@@ -35,7 +35,7 @@ use written::kind_of;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(rename = "JudgeProvider")]
-pub enum Kind {
+pub enum ProviderKind {
     /// Anthropic's Messages API.
     Anthropic,
     /// OpenAI's Responses API.
@@ -54,7 +54,7 @@ pub enum Kind {
     Command,
 }
 
-impl Kind {
+impl ProviderKind {
     /// Returns the name used in every output.
     #[must_use]
     pub fn word(self) -> &'static str {
@@ -165,8 +165,8 @@ impl TokenLimit {
 
     /// Returns the parameter that a model at an address requires, judging by their names.
     #[must_use]
-    pub fn of(kind: Kind, base_url: &str, model: &str) -> Self {
-        let is_own = kind == Kind::Azure || base_url == Kind::OpenaiChat.base_url();
+    pub fn of(kind: ProviderKind, base_url: &str, model: &str) -> Self {
+        let is_own = kind == ProviderKind::Azure || base_url == ProviderKind::OpenaiChat.base_url();
         // Gateways put the name of the provider before that of the model.
         let name = model.rsplit('/').next().unwrap_or(model);
         let numbered = |rest: &str| rest.starts_with(|c: char| c.is_ascii_digit());
@@ -193,7 +193,7 @@ pub struct Model {
     /// Name in specs and reports.
     pub name: String,
     /// Provider.
-    pub kind: Kind,
+    pub kind: ProviderKind,
     /// Name at the provider.
     pub model: String,
     /// Base URL: the part before `/messages`, `/responses` or `/chat/completions`.
@@ -204,7 +204,7 @@ pub struct Model {
     pub key: KeySource,
     /// Method of sending the key.
     pub auth: Auth,
-    /// Program and its arguments, for [`Kind::Command`].
+    /// Program and its arguments, for [`ProviderKind::Command`].
     pub command: Vec<String>,
     /// Working directory of the program.
     pub directory: PathBuf,
@@ -265,7 +265,7 @@ pub struct Floor {
 
 /// The settings of judges.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Settings {
+pub struct JudgeSettings {
     /// Model to ask if a grader names none.
     pub default_model: Option<Model>,
     /// Other models, by name.
@@ -287,7 +287,7 @@ pub struct Settings {
 /// Default directory of cached answers.
 pub const CACHE: &str = ".toolmark/judge";
 
-impl Default for Settings {
+impl Default for JudgeSettings {
     fn default() -> Self {
         Self {
             default_model: None,
@@ -313,7 +313,7 @@ pub enum ModelError {
         "{} has no address of its own: name {} with its base_url under judge: models:",
         .0.word(), quoted(.1)
     )]
-    NoAddress(Kind, String),
+    NoAddress(ProviderKind, String),
     /// The provider of the model is unknown.
     #[error(
         "the provider of {name} is unknown: write anthropic:{0}, openai:{0} or \
@@ -323,7 +323,7 @@ pub enum ModelError {
     UnknownProvider(String),
 }
 
-impl Settings {
+impl JudgeSettings {
     /// Returns the model that a spec names: one of `models`, the default one, `provider:model`, or
     /// another model with the settings of the default one. A custom default address, such as a
     /// gateway, serves every name without a provider.
@@ -333,7 +333,8 @@ impl Settings {
         }
         match (kind_of(word), &self.default_model) {
             (_, Some(default))
-                if default.kind != Kind::Command && default.base_url != default.kind.base_url() =>
+                if default.kind != ProviderKind::Command
+                    && default.base_url != default.kind.base_url() =>
             {
                 Ok(renamed(default, word))
             }
@@ -365,17 +366,17 @@ impl Settings {
             return Some(Ok(default.clone()));
         }
         let prefixes = [
-            ("anthropic:messages:", Kind::Anthropic),
-            ("anthropic:", Kind::Anthropic),
-            ("openai:responses:", Kind::Openai),
-            ("openai:chat:", Kind::OpenaiChat),
-            ("openai-chat:", Kind::OpenaiChat),
-            ("openai:", Kind::Openai),
-            ("azure:", Kind::Azure),
-            ("bedrock:", Kind::Bedrock),
-            ("vertex:", Kind::Vertex),
-            ("ollama:chat:", Kind::Ollama),
-            ("ollama:", Kind::Ollama),
+            ("anthropic:messages:", ProviderKind::Anthropic),
+            ("anthropic:", ProviderKind::Anthropic),
+            ("openai:responses:", ProviderKind::Openai),
+            ("openai:chat:", ProviderKind::OpenaiChat),
+            ("openai-chat:", ProviderKind::OpenaiChat),
+            ("openai:", ProviderKind::Openai),
+            ("azure:", ProviderKind::Azure),
+            ("bedrock:", ProviderKind::Bedrock),
+            ("vertex:", ProviderKind::Vertex),
+            ("ollama:chat:", ProviderKind::Ollama),
+            ("ollama:", ProviderKind::Ollama),
         ];
         prefixes.into_iter().find_map(|(prefix, kind)| {
             let model = word.strip_prefix(prefix).filter(|model| !model.is_empty())?;
@@ -385,7 +386,7 @@ impl Settings {
 
     /// Returns a model of a provider, with the settings of the default model if that has the same
     /// provider.
-    fn like_default(&self, kind: Kind, model: &str) -> Result<Model, ModelError> {
+    fn like_default(&self, kind: ProviderKind, model: &str) -> Result<Model, ModelError> {
         if let Some(default) = self.default_model.as_ref().filter(|default| default.kind == kind) {
             return Ok(renamed(default, model));
         }

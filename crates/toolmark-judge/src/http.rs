@@ -5,13 +5,13 @@
 //! private.
 
 use crate::config::{Auth, Model};
-use crate::providers::{Fault, FaultKind, error};
+use crate::providers::{FaultKind, ProviderFault, error};
 use crate::secret::{Secret, percent_encode};
 use serde_json::Value;
 use std::time::Duration;
 use toolmark_http::http::header::CONTENT_TYPE;
 use toolmark_http::http::{HeaderMap, HeaderValue, Request, Uri};
-use toolmark_http::{BodyReader, Client, Error, Events, Response, Roots, Timeouts};
+use toolmark_http::{BodyReader, Client, HttpError, HttpResponse, Roots, SseReader, Timeouts};
 
 /// Maximum number of bytes read of an answer.
 const MAX_ANSWER: u64 = 16 << 20;
@@ -20,7 +20,7 @@ const MAX_ANSWER: u64 = 16 << 20;
 const MAX_ERROR: u64 = 64 << 10;
 
 /// A server, with its address and authentication.
-pub(crate) struct Connection {
+pub(crate) struct JudgeConnection {
     client: Client,
     address: String,
     host: String,
@@ -28,14 +28,14 @@ pub(crate) struct Connection {
 }
 
 /// A successful response of a server.
-pub(crate) enum Answer {
+pub(crate) enum HttpReply {
     /// A complete response.
     Whole(Vec<u8>),
     /// A stream of events.
-    Events(Box<Events<BodyReader<'static>>>),
+    Events(Box<SseReader<BodyReader<'static>>>),
 }
 
-impl Connection {
+impl JudgeConnection {
     /// Creates the endpoint of a model whose wire format has this path. Nothing is sent.
     pub(crate) fn new(model: &Model, path: &str) -> Self {
         let mut address = format!("{}{path}", model.base_url.trim_end_matches('/'));
@@ -59,7 +59,7 @@ impl Connection {
         headers: &[(&str, &str)],
         body: &Value,
         key: Option<&Secret>,
-    ) -> Result<Answer, Fault> {
+    ) -> Result<HttpReply, ProviderFault> {
         let mut request = Request::post(&self.address).header(CONTENT_TYPE, "application/json");
         for (name, value) in headers {
             request = request.header(*name, *value);
@@ -67,17 +67,17 @@ impl Connection {
         if let Some((name, value)) = key.and_then(|key| self.key_header(key)) {
             request = request.header(name, value);
         }
-        let sent = request.body(body.to_string()).map_err(Error::from);
+        let sent = request.body(body.to_string()).map_err(HttpError::from);
         let response = sent.and_then(|request| self.client.send(request));
         let response = response.map_err(|error| self.fault(&error))?;
         if !response.status().is_success() {
             return Err(self.refusal(response));
         }
         if response.is_event_stream() {
-            let events = Events::new(response.reader(MAX_ANSWER), MAX_ANSWER as usize);
-            return Ok(Answer::Events(Box::new(events)));
+            let events = SseReader::new(response.reader(MAX_ANSWER), MAX_ANSWER as usize);
+            return Ok(HttpReply::Events(Box::new(events)));
         }
-        response.read(MAX_ANSWER).map(Answer::Whole).map_err(|error| self.fault(&error))
+        response.read(MAX_ANSWER).map(HttpReply::Whole).map_err(|error| self.fault(&error))
     }
 
     /// Returns the header with the key.
@@ -94,18 +94,18 @@ impl Connection {
     }
 
     /// Returns the fault for a missing or incomplete answer.
-    pub(crate) fn fault(&self, error: &Error) -> Fault {
+    pub(crate) fn fault(&self, error: &HttpError) -> ProviderFault {
         let kind = match error {
-            Error::Timeout => FaultKind::Timeout,
-            Error::HostNotFound | Error::Connection(_) => FaultKind::Network,
-            Error::TooLarge(_) | Error::Protocol(_) => FaultKind::Garbled,
-            Error::Request | Error::Proxy => FaultKind::Request,
+            HttpError::Timeout => FaultKind::Timeout,
+            HttpError::HostNotFound | HttpError::Connection(_) => FaultKind::Network,
+            HttpError::TooLarge(_) | HttpError::Protocol(_) => FaultKind::Garbled,
+            HttpError::Request | HttpError::Proxy => FaultKind::Request,
         };
-        Fault::new(kind, format!("{}: {error}", self.host))
+        ProviderFault::new(kind, format!("{}: {error}", self.host))
     }
 
     /// Returns the fault for a response without success.
-    fn refusal(&self, response: Response) -> Fault {
+    fn refusal(&self, response: HttpResponse) -> ProviderFault {
         let status = response.status().as_u16();
         let retry_after = retry_after(response.headers());
         let location = response.headers().get("location").and_then(|at| at.to_str().ok());
@@ -120,7 +120,7 @@ impl Connection {
             what.push_str(": ");
             what.push_str(&words);
         }
-        Fault { retry_after, ..Fault::new(kind(status), what) }
+        ProviderFault { retry_after, ..ProviderFault::new(kind(status), what) }
     }
 }
 

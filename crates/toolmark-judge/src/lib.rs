@@ -11,14 +11,14 @@
 //! ```
 //! use std::path::Path;
 //! use toolmark_config::Node;
-//! use toolmark_judge::config::{Kind, read_settings};
+//! use toolmark_judge::config::{ProviderKind, read_settings};
 //!
 //! let part = Node::from_json(&serde_json::json!({"model": "claude-sonnet-4-6", "retries": 2}));
 //! let mut problems = Vec::new();
 //! let settings = read_settings(&part.unwrap(), Path::new("."), &mut problems);
 //! assert!(problems.is_empty());
 //! // The provider follows from the name of the model.
-//! assert_eq!(settings.default_model.unwrap().kind, Kind::Anthropic);
+//! assert_eq!(settings.default_model.unwrap().kind, ProviderKind::Anthropic);
 //! ```
 
 #![forbid(unsafe_code)]
@@ -39,5 +39,5 @@ mod secret;
 mod semaphore;
 
 pub use cache::{Cache, CachedAnswer};
-pub use client::{ExplainedQuestion, JudgeClient, Mode, Objection, Tally, Watcher};
+pub use client::{ExplainedQuestion, JudgeClient, JudgeMode, JudgeTally, Objection, Watcher};
 pub use materials::Redact;

@@ -5,7 +5,7 @@
 //! shown, because servers repeat their input.
 
 use crate::config::KeySource;
-use crate::providers::{Fault, FaultKind, Reply};
+use crate::providers::{FaultKind, ProviderFault, Reply};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fmt::Write;
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 use toolmark_config::quoted;
-use toolmark_process::{Program, run};
+use toolmark_process::{ProcessProgram, run};
 use toolmark_redact::sanitize;
 
 /// Replacement for a key.
@@ -47,11 +47,11 @@ impl fmt::Display for Secret {
 
 impl Secret {
     /// Creates a key that is valid in a header; `None` if it is empty.
-    fn new(text: &str, place: &str) -> Result<Option<Self>, Fault> {
+    fn new(text: &str, place: &str) -> Result<Option<Self>, ProviderFault> {
         let text = text.trim();
         if !text.bytes().all(|b| matches!(b, 0x20..=0x7e)) {
             let message = format!("the key {place} has characters that are invalid in a header");
-            return Err(Fault::new(FaultKind::Key, message));
+            return Err(ProviderFault::new(FaultKind::Key, message));
         }
         Ok((!text.is_empty()).then(|| Self(text.to_owned())))
     }
@@ -79,11 +79,15 @@ impl Secret {
 
 /// Gets the key, if one is needed. Errors are a [`FaultKind::Key`]. Programs are started in
 /// `directory`.
-pub(crate) fn resolve(source: &KeySource, directory: &Path) -> Result<Option<Secret>, Fault> {
+pub(crate) fn resolve(
+    source: &KeySource,
+    directory: &Path,
+) -> Result<Option<Secret>, ProviderFault> {
     match source {
         KeySource::None => Ok(None),
         KeySource::Env(name) => {
-            let missing = || Fault::new(FaultKind::Key, format!("the variable {name} has no key"));
+            let missing =
+                || ProviderFault::new(FaultKind::Key, format!("the variable {name} has no key"));
             let value = std::env::var_os(name).ok_or_else(missing)?;
             let place = format!("in the variable {name}");
             Secret::new(&value.to_string_lossy(), &place)?.ok_or_else(missing).map(Some)
@@ -94,9 +98,9 @@ pub(crate) fn resolve(source: &KeySource, directory: &Path) -> Result<Option<Sec
 
 /// Gets the key from a program, which runs only once even if several models need it, because the
 /// user may have to unlock the key. A failure is remembered too.
-fn key_of_command(words: &[String], directory: &Path) -> Result<Secret, Fault> {
-    type Slot = Arc<OnceLock<Result<Secret, Fault>>>;
-    static KEYS: Mutex<BTreeMap<(PathBuf, Vec<String>), Slot>> = Mutex::new(BTreeMap::new());
+fn key_of_command(words: &[String], directory: &Path) -> Result<Secret, ProviderFault> {
+    type SecretSlot = Arc<OnceLock<Result<Secret, ProviderFault>>>;
+    static KEYS: Mutex<BTreeMap<(PathBuf, Vec<String>), SecretSlot>> = Mutex::new(BTreeMap::new());
     let place = (directory.to_owned(), words.to_owned());
     let cell = {
         let mut all = KEYS.lock().unwrap_or_else(PoisonError::into_inner);
@@ -105,12 +109,12 @@ fn key_of_command(words: &[String], directory: &Path) -> Result<Secret, Fault> {
     cell.get_or_init(|| run_key_command(words, directory)).clone()
 }
 
-fn run_key_command(words: &[String], directory: &Path) -> Result<Secret, Fault> {
-    let fault = |what: String| Fault::new(FaultKind::Key, message(&what, &[]));
+fn run_key_command(words: &[String], directory: &Path) -> Result<Secret, ProviderFault> {
+    let fault = |what: String| ProviderFault::new(FaultKind::Key, message(&what, &[]));
     let Some((name, args)) = words.split_first() else {
         return Err(fault("the key command is empty".to_owned()));
     };
-    let mut program = Program::new(name, directory);
+    let mut program = ProcessProgram::new(name, directory);
     program.args = args.to_vec();
     program.timeout = KEY_COMMAND_TIMEOUT;
     let called = quoted(name);
@@ -169,11 +173,11 @@ pub(crate) fn message(text: &str, secrets: &[Secret]) -> String {
 
 /// Masks keys in a result.
 pub(crate) fn scrub_result(
-    result: Result<Reply, Fault>,
+    result: Result<Reply, ProviderFault>,
     secrets: &[Secret],
-) -> Result<Reply, Fault> {
+) -> Result<Reply, ProviderFault> {
     match result {
-        Err(fault) => Err(Fault { message: message(&fault.message, secrets), ..fault }),
+        Err(fault) => Err(ProviderFault { message: message(&fault.message, secrets), ..fault }),
         Ok(mut reply) => {
             for secret in secrets.iter().filter(|secret| secret.0.len() >= MIN_SECRET_BYTES) {
                 let texts = reply.answers.iter_mut().chain(&mut reply.refusal);
@@ -221,7 +225,7 @@ mod tests {
         Secret::new(text, "").unwrap().unwrap()
     }
 
-    fn commanded(words: &[&str]) -> Result<Option<Secret>, Fault> {
+    fn commanded(words: &[&str]) -> Result<Option<Secret>, ProviderFault> {
         let words = words.iter().map(|word| (*word).to_owned()).collect();
         resolve(&KeySource::Command(words), &std::env::temp_dir())
     }
@@ -276,7 +280,7 @@ mod tests {
         let clean = scrub_result(Ok(reply("sk-abcdef")), &[secret("sk-abcdef")]).unwrap();
         assert_eq!(clean, reply("[key]"));
         assert_eq!(scrub_result(Ok(reply("EMPTY")), &[secret("EMPTY")]).unwrap(), reply("EMPTY"));
-        let fault = Fault::new(FaultKind::Server, "a EMPTY\nb");
+        let fault = ProviderFault::new(FaultKind::Server, "a EMPTY\nb");
         assert_eq!(scrub_result(Err(fault), &[secret("EMPTY")]).unwrap_err().message, "a [key] b");
     }
 

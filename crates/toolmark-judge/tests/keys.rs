@@ -7,11 +7,12 @@ use serde_json::json;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
-use toolmark_judge::config::{Auth, KeySource, Kind, Model, Structured};
-use toolmark_judge::providers::{Fault, FaultKind, Prompt, Reply, connect};
+use toolmark_judge::config::{Auth, KeySource, Model, ProviderKind, Structured};
+use toolmark_judge::providers::{FaultKind, Prompt, ProviderFault, Reply, connect};
 use toolmark_testing::stand_in::{Act, StandIn};
 
-const KINDS: [Kind; 3] = [Kind::Anthropic, Kind::Openai, Kind::OpenaiChat];
+const KINDS: [ProviderKind; 3] =
+    [ProviderKind::Anthropic, ProviderKind::Openai, ProviderKind::OpenaiChat];
 
 /// A key with a different text in every encoding.
 const KEY: &str = "sk-\"quoted\"/and+more\\0123456789";
@@ -19,7 +20,7 @@ const KEY: &str = "sk-\"quoted\"/and+more\\0123456789";
 /// Text that no output may contain: a part of the key that is the same in all encodings.
 const CANARY: &str = "0123456789";
 
-fn model(kind: Kind, base_url: String, key: KeySource) -> Model {
+fn model(kind: ProviderKind, base_url: String, key: KeySource) -> Model {
     Model {
         name: "judge".into(),
         kind,
@@ -27,7 +28,7 @@ fn model(kind: Kind, base_url: String, key: KeySource) -> Model {
         base_url,
         query: BTreeMap::new(),
         key,
-        auth: if kind == Kind::Anthropic { Auth::XApiKey } else { Auth::Bearer },
+        auth: if kind == ProviderKind::Anthropic { Auth::XApiKey } else { Auth::Bearer },
         command: Vec::new(),
         directory: PathBuf::from("."),
         effort: None,
@@ -45,7 +46,7 @@ fn told(words: &[&str]) -> KeySource {
     KeySource::Command(words.iter().map(|word| (*word).to_owned()).collect())
 }
 
-fn ask(model: &Model) -> (Result<Reply, Fault>, String) {
+fn ask(model: &Model) -> (Result<Reply, ProviderFault>, String) {
     let schema = json!({"type": "object"});
     let provider = connect(model);
     let got = provider.ask(&Prompt::new("s", "u", &schema));
@@ -139,7 +140,7 @@ fn a_program_that_judges_keeps_it_too() {
     let dir = tempfile::tempdir().unwrap();
     let run = |script: &str, timeout: u64| {
         let source = told(&["printf", "%s\n", KEY]);
-        let mut model = model(Kind::Command, String::new(), source);
+        let mut model = model(ProviderKind::Command, String::new(), source);
         model.command = ["sh", "-c", script].map(str::to_owned).to_vec();
         model.directory = dir.path().to_owned();
         model.timeout = Duration::from_millis(timeout);

@@ -7,15 +7,20 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
-use toolmark_judge::config::{Auth, KeySource, Kind, Model, Structured, TokenLimit};
-use toolmark_judge::providers::{Fault, FaultKind, Prompt, Reply, TOOL, Tokens, connect};
+use toolmark_judge::config::{Auth, KeySource, Model, ProviderKind, Structured, TokenLimit};
+use toolmark_judge::providers::{
+    AttemptTokens, FaultKind, Prompt, ProviderFault, Reply, TOOL, connect,
+};
 use toolmark_outcome::judging::Effort;
 use toolmark_testing::http::unused_address;
-use toolmark_testing::stand_in::{Act, FAULTS, INPUT, OUTPUT, Request, Script, StandIn};
+use toolmark_testing::stand_in::{
+    Act, FAULTS, INPUT, ModelRequest, OUTPUT, ResponseScript, StandIn,
+};
 
-const KINDS: [Kind; 3] = [Kind::Anthropic, Kind::Openai, Kind::OpenaiChat];
+const KINDS: [ProviderKind; 3] =
+    [ProviderKind::Anthropic, ProviderKind::Openai, ProviderKind::OpenaiChat];
 
-fn model(kind: Kind, stream: bool, base_url: String) -> Model {
+fn model(kind: ProviderKind, stream: bool, base_url: String) -> Model {
     Model {
         name: "judge".into(),
         kind,
@@ -23,7 +28,7 @@ fn model(kind: Kind, stream: bool, base_url: String) -> Model {
         base_url,
         query: BTreeMap::new(),
         key: KeySource::Command(vec!["printf".into(), "sk-wire-0123456789".into()]),
-        auth: if kind == Kind::Anthropic { Auth::XApiKey } else { Auth::Bearer },
+        auth: if kind == ProviderKind::Anthropic { Auth::XApiKey } else { Auth::Bearer },
         command: Vec::new(),
         directory: PathBuf::from("."),
         effort: None,
@@ -44,13 +49,16 @@ fn schema() -> Value {
     })
 }
 
-fn ask(model: &Model) -> Result<Reply, Fault> {
+fn ask(model: &Model) -> Result<Reply, ProviderFault> {
     let schema = schema();
     connect(model).ask(&Prompt::new("be fair", "how many?", &schema))
 }
 
 /// Sends one request for every wire format, complete and streamed.
-fn each(script: impl Into<Script>, mut check: impl FnMut(&Model, Result<Reply, Fault>, Request)) {
+fn each(
+    script: impl Into<ResponseScript>,
+    mut check: impl FnMut(&Model, Result<Reply, ProviderFault>, ModelRequest),
+) {
     let script = script.into();
     for kind in KINDS {
         for stream in [false, true] {
@@ -63,8 +71,8 @@ fn each(script: impl Into<Script>, mut check: impl FnMut(&Model, Result<Reply, F
 }
 
 /// Returns the tokens of every answer of the stand-in.
-fn spent() -> Tokens {
-    Tokens { input: INPUT.iter().sum(), output: OUTPUT }
+fn spent() -> AttemptTokens {
+    AttemptTokens { input: INPUT.iter().sum(), output: OUTPUT }
 }
 
 fn said(answers: &[&str], text: &str) -> Reply {
@@ -95,7 +103,7 @@ fn answers() {
 fn arguments_that_are_no_json_are_handed_on() {
     each(Act::NotJson, |model, got, _| {
         // Anthropic gives arguments as JSON, unless they come bit by bit.
-        let is_parsed = model.kind == Kind::Anthropic && !model.stream;
+        let is_parsed = model.kind == ProviderKind::Anthropic && !model.stream;
         let want = if is_parsed { "{}" } else { "{\"n\": oops" };
         assert_eq!(got, Ok(said(&[want], "")), "{}", case(model));
     });
@@ -104,7 +112,7 @@ fn arguments_that_are_no_json_are_handed_on() {
 #[test]
 fn what_is_cut_is_told() {
     each(Act::Cut, |model, got, _| {
-        let is_parsed = model.kind == Kind::Anthropic && !model.stream;
+        let is_parsed = model.kind == ProviderKind::Anthropic && !model.stream;
         let want = Reply { is_cut: true, ..said(&[if is_parsed { "{}" } else { "{\"n" }], "") };
         assert_eq!(got, Ok(want), "{}", case(model));
     });
@@ -135,8 +143,8 @@ fn a_schema_instead_of_a_tool() {
             let request = server.requests().pop().unwrap();
             assert_eq!((request.schema(), request.has_tools()), (&schema(), false));
             let place = match kind {
-                Kind::Anthropic => "/output_config/format/type",
-                Kind::Openai => "/text/format/type",
+                ProviderKind::Anthropic => "/output_config/format/type",
+                ProviderKind::Openai => "/text/format/type",
                 _ => "/response_format/type",
             };
             assert_eq!(request.body.pointer(place), Some(&json!("json_schema")));
@@ -190,8 +198,8 @@ fn faults() {
 fn what_was_used_before_a_fault_is_counted() {
     for act in [Act::Break, Act::EndEarly, Act::ErrorInside] {
         let server = StandIn::start(act.clone());
-        let fault = ask(&model(Kind::Anthropic, true, server.base_url())).unwrap_err();
-        assert_eq!(fault.tokens, Tokens { input: INPUT.iter().sum(), output: 1 }, "{act:?}");
+        let fault = ask(&model(ProviderKind::Anthropic, true, server.base_url())).unwrap_err();
+        assert_eq!(fault.tokens, AttemptTokens { input: INPUT.iter().sum(), output: 1 }, "{act:?}");
     }
 }
 
@@ -274,7 +282,7 @@ fn what_is_sent() {
             "{what}"
         );
         let mut want = match model.kind {
-            Kind::Anthropic => json!({
+            ProviderKind::Anthropic => json!({
                 "model": "model-1", "max_tokens": 77,
                 "system": [{
                     "type": "text", "text": "be fair", "cache_control": {"type": "ephemeral"},
@@ -286,7 +294,7 @@ fn what_is_sent() {
                 }],
                 "tool_choice": {"type": "tool", "name": TOOL, "disable_parallel_tool_use": true},
             }),
-            Kind::Openai => json!({
+            ProviderKind::Openai => json!({
                 "model": "model-1", "max_output_tokens": 77, "instructions": "be fair",
                 "input": "how many?", "store": false, "parallel_tool_calls": false,
                 "tools": [{
@@ -310,17 +318,17 @@ fn what_is_sent() {
         };
         if model.stream {
             want["stream"] = true.into();
-            if model.kind == Kind::OpenaiChat {
+            if model.kind == ProviderKind::OpenaiChat {
                 want["stream_options"] = json!({"include_usage": true});
             }
         }
         assert_eq!(request.body, want, "{what}");
         let (header, value) = match model.kind {
-            Kind::Anthropic => ("x-api-key", "sk-wire-0123456789"),
+            ProviderKind::Anthropic => ("x-api-key", "sk-wire-0123456789"),
             _ => ("authorization", "Bearer sk-wire-0123456789"),
         };
         assert_eq!(request.header(header), value, "{what}");
-        if model.kind == Kind::Anthropic {
+        if model.kind == ProviderKind::Anthropic {
             assert_eq!(request.header("anthropic-version"), "2023-06-01");
             assert_eq!(request.header("authorization"), "");
         }
@@ -345,8 +353,8 @@ fn what_is_configured_is_sent() {
         assert!(request.path.ends_with(query), "{}", request.path);
         assert_eq!(request.body["temperature"], 0.25);
         let effort = match kind {
-            Kind::Anthropic => "/output_config/effort",
-            Kind::Openai => "/reasoning/effort",
+            ProviderKind::Anthropic => "/output_config/effort",
+            ProviderKind::Openai => "/reasoning/effort",
             _ => "/reasoning_effort",
         };
         assert_eq!(request.body.pointer(effort), Some(&json!("xhigh")), "{}", kind.word());
@@ -357,10 +365,10 @@ fn what_is_configured_is_sent() {
 
 #[test]
 fn one_way_serves_many_questions_at_once() {
-    let server = StandIn::start(Script::Share(250, FAULTS.to_vec()));
+    let server = StandIn::start(ResponseScript::Share(250, FAULTS.to_vec()));
     let mut counts = BTreeMap::<&str, usize>::new();
     for kind in KINDS {
-        let provider = connect(&model(kind, kind == Kind::Openai, server.base_url()));
+        let provider = connect(&model(kind, kind == ProviderKind::Openai, server.base_url()));
         let schema = schema();
         let prompt = Prompt::new("s", "u", &schema);
         let many = std::thread::scope(|scope| {
@@ -388,24 +396,30 @@ fn clouds_are_asked_at_their_own_addresses() {
     let deployed = "/v1/openai/deployments/claude%40x%3A0/chat/completions?api-version=2024-10-21";
     let none = BTreeMap::new();
     for (kind, stream, query, path, version) in [
-        (Kind::Bedrock, false, &none, "/v1/model/claude%40x%3A0/invoke", "bedrock-2023-05-31"),
         (
-            Kind::Vertex,
+            ProviderKind::Bedrock,
+            false,
+            &none,
+            "/v1/model/claude%40x%3A0/invoke",
+            "bedrock-2023-05-31",
+        ),
+        (
+            ProviderKind::Vertex,
             false,
             &none,
             "/v1/publishers/anthropic/models/claude@x%3A0:rawPredict",
             "vertex-2023-10-16",
         ),
         (
-            Kind::Vertex,
+            ProviderKind::Vertex,
             true,
             &none,
             "/v1/publishers/anthropic/models/claude@x%3A0:streamRawPredict",
             "vertex-2023-10-16",
         ),
-        (Kind::Azure, false, &none, "/v1/openai/v1/chat/completions", ""),
-        (Kind::Azure, true, &versioned, deployed, ""),
-        (Kind::Ollama, false, &none, "/v1/chat/completions", ""),
+        (ProviderKind::Azure, false, &none, "/v1/openai/v1/chat/completions", ""),
+        (ProviderKind::Azure, true, &versioned, deployed, ""),
+        (ProviderKind::Ollama, false, &none, "/v1/chat/completions", ""),
     ] {
         let server = StandIn::start(Act::Answer);
         let mut model = model(kind, stream, server.base_url());
@@ -418,13 +432,14 @@ fn clouds_are_asked_at_their_own_addresses() {
         let request = server.requests().remove(0);
         assert_eq!(request.path, path);
         assert_eq!(request.key(), "sk-wire-0123456789");
-        let is_messages = matches!(kind, Kind::Bedrock | Kind::Vertex);
+        let is_messages = matches!(kind, ProviderKind::Bedrock | ProviderKind::Vertex);
         assert_eq!(request.body["anthropic_version"].as_str().unwrap_or_default(), version);
         assert_eq!(request.body["model"].is_string(), !is_messages, "{kind:?}");
-        let header = if kind == Kind::Azure { "api-key" } else { "authorization" };
+        let header = if kind == ProviderKind::Azure { "api-key" } else { "authorization" };
         assert!(!request.header(header).is_empty(), "{kind:?}");
         assert!(request.header("anthropic-version").is_empty());
-        let limit = if kind == Kind::Azure { "max_completion_tokens" } else { "max_tokens" };
+        let limit =
+            if kind == ProviderKind::Azure { "max_completion_tokens" } else { "max_tokens" };
         assert_eq!(request.body[limit], 77, "{kind:?}");
     }
 }
@@ -433,7 +448,7 @@ fn clouds_are_asked_at_their_own_addresses() {
 fn what_is_asked_again_may_be_kept_by_the_provider() {
     let server = StandIn::start(Act::Answer);
     let schema = schema();
-    let provider = connect(&model(Kind::Anthropic, false, server.base_url()));
+    let provider = connect(&model(ProviderKind::Anthropic, false, server.base_url()));
     let once = Prompt::new("be fair", "how many?", &schema);
     let again = Prompt { reminder: Some(" That was wrong."), is_repeated: true, ..once };
     provider.ask(&once).unwrap();

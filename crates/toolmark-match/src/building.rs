@@ -2,7 +2,7 @@
 
 use crate::call_match::SchemaCompiler;
 use std::path::Path;
-use toolmark_config::{Node, Problem, Span, Spanned};
+use toolmark_config::{Node, NodeSpan, Problem, Spanned};
 use toolmark_outcome::Profile;
 use toolmark_pattern::Pattern;
 
@@ -29,7 +29,7 @@ impl Building<'_> {
     }
 
     /// Something is wrong at this place of the configuration.
-    pub fn reject(&mut self, span: Span, code: &'static str, message: impl Into<String>) {
+    pub fn reject(&mut self, span: NodeSpan, code: &'static str, message: impl Into<String>) {
         self.problems.push(Problem::error(code, message).at(span));
     }
 

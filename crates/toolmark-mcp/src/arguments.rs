@@ -17,7 +17,7 @@ const CHECK_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// The result of a check.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Check {
+pub(crate) enum ArgumentCheck {
     Valid,
     /// The arguments are invalid; lists the problems.
     Invalid(Vec<String>),
@@ -35,25 +35,25 @@ enum SchemaError {
 }
 
 /// The schema of a tool, compiled when it is first needed.
-pub(crate) struct Schema {
+pub(crate) struct ArgumentSchema {
     value: Option<Value>,
     compiled: OnceLock<Result<Arc<Arguments>, SchemaError>>,
     /// Whether a check timed out, after which none is tried again.
     timed_out: bool,
 }
 
-impl Schema {
+impl ArgumentSchema {
     pub(crate) fn new(value: Option<&Value>) -> Self {
         Self { value: value.cloned(), compiled: OnceLock::new(), timed_out: false }
     }
 
     /// Checks arguments.
-    pub(crate) fn check(&mut self, args: &Value) -> Check {
+    pub(crate) fn check(&mut self, args: &Value) -> ArgumentCheck {
         let Some(value) = &self.value else {
-            return Check::Unknown("the tool was listed without a schema".to_owned());
+            return ArgumentCheck::Unknown("the tool was listed without a schema".to_owned());
         };
         if self.timed_out {
-            return Check::Unknown("checking against its schema takes too long".to_owned());
+            return ArgumentCheck::Unknown("checking against its schema takes too long".to_owned());
         }
         let compiled = self.compiled.get_or_init(|| {
             if has_reference_cycle(value) {
@@ -65,7 +65,7 @@ impl Schema {
         });
         let compiled = match compiled {
             Ok(compiled) => Arc::clone(compiled),
-            Err(error) => return Check::Unknown(error.to_string()),
+            Err(error) => return ArgumentCheck::Unknown(error.to_string()),
         };
         let found = match &*compiled {
             Arguments::Flat(_) => Some(list_problems(&compiled, args)),
@@ -77,10 +77,10 @@ impl Schema {
         match found {
             None => {
                 self.timed_out = true;
-                Check::Unknown("checking against its schema takes too long".to_owned())
+                ArgumentCheck::Unknown("checking against its schema takes too long".to_owned())
             }
-            Some(found) if found.is_empty() => Check::Valid,
-            Some(found) => Check::Invalid(found),
+            Some(found) if found.is_empty() => ArgumentCheck::Valid,
+            Some(found) => ArgumentCheck::Invalid(found),
         }
     }
 }
@@ -304,10 +304,10 @@ mod tests {
             (Some(&json!({"type": 7})), json!({}), "cannot be used"),
             (Some(&json!({"$ref": "https://example.com/x.json"})), json!({}), "cannot be used"),
         ] {
-            let got = match Schema::new(schema).check(&args) {
-                Check::Valid => "valid".to_owned(),
-                Check::Invalid(wrong) => wrong.join("; "),
-                Check::Unknown(why) => why,
+            let got = match ArgumentSchema::new(schema).check(&args) {
+                ArgumentCheck::Valid => "valid".to_owned(),
+                ArgumentCheck::Invalid(wrong) => wrong.join("; "),
+                ArgumentCheck::Unknown(why) => why,
             };
             assert!(got.contains(want), "{schema:?} {args}: {got}");
         }
@@ -323,9 +323,9 @@ mod tests {
             json!({"$id": "https://a.b/c", "not": {"$ref": "https://a.b/c"}}),
             json!({"$ref": "#/$defs/a", "$defs": {"a": {"anyOf": [{"$ref": "#/$defs/b"}]}, "b": {"not": {"$ref": "#/$defs/a"}}}}),
         ] {
-            let check = Schema::new(Some(&circular)).check(&json!({}));
+            let check = ArgumentSchema::new(Some(&circular)).check(&json!({}));
             assert!(
-                matches!(&check, Check::Unknown(why) if why.contains("endlessly")),
+                matches!(&check, ArgumentCheck::Unknown(why) if why.contains("endlessly")),
                 "{check:?}"
             );
         }
@@ -339,9 +339,9 @@ mod tests {
             defs.insert(format!("d{n}"), json!({"allOf": [next, next]}));
         }
         defs.insert("d40".to_owned(), json!({"type": "object"}));
-        let mut schema = Schema::new(Some(&json!({"$ref": "#/$defs/d0", "$defs": defs})));
+        let mut schema = ArgumentSchema::new(Some(&json!({"$ref": "#/$defs/d0", "$defs": defs})));
         for _ in 0..2 {
-            assert!(matches!(schema.check(&json!({})), Check::Unknown(_)));
+            assert!(matches!(schema.check(&json!({})), ArgumentCheck::Unknown(_)));
         }
     }
 }

@@ -2,7 +2,7 @@
 //! protocol: newer versions repeat the method, the name and marked arguments, so that
 //! intermediaries can route without reading the body.
 
-use crate::message::{Id, Message, member, members};
+use crate::message::{McpMessage, RequestId, member, members};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
@@ -25,16 +25,16 @@ pub(crate) struct Outline {
     /// Tool, prompt, resource or task named by the message.
     pub(crate) name: Option<String>,
     /// ID of the request that the message cancels, if any.
-    pub(crate) cancels: Option<Id>,
+    pub(crate) cancels: Option<RequestId>,
     /// Arguments of a call.
     args: Value,
 }
 
 impl Outline {
     pub(crate) fn of(line: &str) -> Self {
-        let (id, method, params) = match Message::read(line) {
-            Ok(Message::Request { id, method, params, .. }) => (Some(id.get()), method, params),
-            Ok(Message::Notification { method, params }) => (None, method, params),
+        let (id, method, params) = match McpMessage::read(line) {
+            Ok(McpMessage::Request { id, method, params, .. }) => (Some(id.get()), method, params),
+            Ok(McpMessage::Notification { method, params }) => (None, method, params),
             _ => return Self::default(),
         };
         let all = params.and_then(|params| members(params.get()).ok()).unwrap_or_default();
@@ -51,7 +51,7 @@ impl Outline {
             meta.and_then(|meta| serde_json::from_str(member(&meta, VERSION_KEY)?.get()).ok());
         let args = member(&all, "arguments").and_then(|raw| serde_json::from_str(raw.get()).ok());
         let cancels = (method == "notifications/cancelled")
-            .then(|| member(&all, "requestId").and_then(Id::read))
+            .then(|| member(&all, "requestId").and_then(RequestId::read))
             .flatten();
         Self {
             id: id.map(str::to_owned),
@@ -185,6 +185,6 @@ mod tests {
         assert_eq!(id(r#"{"id":1,"result":{}}"#), None);
         assert_eq!(id("[]"), None);
         let cancel = r#"{"method":"notifications/cancelled","params":{"requestId":3}}"#;
-        assert_eq!(Outline::of(cancel).cancels, Some(Id::Number("3".to_owned())));
+        assert_eq!(Outline::of(cancel).cancels, Some(RequestId::Number("3".to_owned())));
     }
 }

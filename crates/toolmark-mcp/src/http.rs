@@ -9,10 +9,10 @@
 //! own.
 
 use crate::headers::Outline;
-use crate::lines::Line;
-use crate::message::{Id, MAX_LINE, Message, member, members};
+use crate::lines::ProtocolLine;
+use crate::message::{MAX_LINE, McpMessage, RequestId, member, members};
 use crate::proxy::Proxy;
-use crate::transport::{Event, Transport};
+use crate::transport::{Transport, TransportEvent};
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -24,7 +24,9 @@ use toolmark_base::lock;
 use toolmark_http::http::header::{ACCEPT, CONTENT_TYPE, LOCATION};
 use toolmark_http::http::uri::InvalidUri;
 use toolmark_http::http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode, Uri};
-use toolmark_http::{AsSendBody, Client, Error, Events, Position, Response, Roots, Timeouts};
+use toolmark_http::{
+    AsSendBody, Client, HttpError, HttpResponse, Roots, SseReader, StreamPosition, Timeouts,
+};
 
 /// Address of a server.
 #[derive(Debug, Clone)]
@@ -65,22 +67,22 @@ const MAX_ERROR: u64 = 1 << 20;
 const MAX_IDLE_CLIENTS: usize = 8;
 
 /// State shared by all requests.
-struct Shared {
+struct HttpState {
     client: Arc<Client>,
     uri: Uri,
     headers: HeaderMap,
-    events: EventSender<Event>,
+    events: EventSender<TransportEvent>,
     session: Mutex<Option<HeaderValue>>,
     version: Mutex<Option<String>>,
     /// Requests of the newer protocol with their clients: they are cancelled by closing their
     /// connection, so each has its own client until it is done.
-    running: Mutex<BTreeMap<Id, Arc<Client>>>,
+    running: Mutex<BTreeMap<RequestId, Arc<Client>>>,
     /// Idle clients of such requests, kept for later ones.
     idle: Mutex<Vec<Arc<Client>>>,
 }
 
 pub(crate) struct Http {
-    shared: Arc<Shared>,
+    shared: Arc<HttpState>,
     queue: Option<Sender<Post>>,
 }
 
@@ -89,7 +91,7 @@ struct Post {
     line: String,
     outline: Outline,
     /// Request ID.
-    id: Option<Id>,
+    id: Option<RequestId>,
     headers: Vec<(String, String)>,
     client: Arc<Client>,
 }
@@ -127,14 +129,17 @@ pub(crate) enum RemoteError {
 
 impl Http {
     /// Creates a transport to a server; nothing is sent yet.
-    pub(crate) fn new(remote: Remote, events: EventSender<Event>) -> Result<Self, RemoteError> {
+    pub(crate) fn new(
+        remote: Remote,
+        events: EventSender<TransportEvent>,
+    ) -> Result<Self, RemoteError> {
         let Remote { url, headers } = remote;
         let uri: Uri = url.parse().map_err(|error| RemoteError::Url(url.clone(), error))?;
         if !matches!(uri.scheme_str(), Some("http" | "https")) {
             return Err(RemoteError::Scheme(url));
         }
         let timeouts = Timeouts { connect: Some(CONNECT_TIMEOUT), ..Timeouts::default() };
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(HttpState {
             client: Arc::new(Client::new(&uri, Roots::System, timeouts)),
             uri,
             headers: parse_headers(&headers)?,
@@ -164,7 +169,7 @@ impl Transport for Http {
         let schema = outline.name.as_deref().and_then(|tool| proxy.schema_of(tool));
         let headers = outline.headers(lock(&self.shared.version).as_deref(), schema);
         let id = outline.id.as_deref().and_then(|id| serde_json::from_str(id).ok());
-        let id = id.and_then(Id::read);
+        let id = id.and_then(RequestId::read);
         let client = match &id {
             Some(id) if outline.is_modern() => self.shared.lease_client(id),
             _ => Arc::clone(&self.shared.client),
@@ -202,34 +207,35 @@ fn spawn(work: impl FnOnce() + Send + 'static) -> std::io::Result<()> {
 
 /// Sends messages in order: a message that needs no answer is delivered before the next one is
 /// sent; requests run concurrently.
-fn dispatch(shared: &Arc<Shared>, posts: &Receiver<Post>) {
+fn dispatch(shared: &Arc<HttpState>, posts: &Receiver<Post>) {
     for post in posts {
         let of_thread = Arc::clone(shared);
         if post.outline.id.is_some() || post.line.trim_start().starts_with('[') {
             let id = post.outline.id.clone();
             if let (Err(error), Some(id)) = (spawn(move || of_thread.ask(&post)), id) {
-                shared.tell(Event::Unanswered { id, why: error.to_string() });
+                shared.tell(TransportEvent::Unanswered { id, why: error.to_string() });
             }
             continue;
         }
         if let Err(why) = shared.deliver(&post) {
-            shared.tell(Event::Note(format!("the server did not accept a message: {why}")));
+            shared
+                .tell(TransportEvent::Note(format!("the server did not accept a message: {why}")));
         }
         if post.outline.method.as_deref() == Some("notifications/initialized")
             && let Err(error) = spawn(move || of_thread.listen())
         {
-            shared.tell(Event::Note(error.to_string()));
+            shared.tell(TransportEvent::Note(error.to_string()));
         }
     }
 }
 
-impl Shared {
-    fn tell(&self, event: Event) {
+impl HttpState {
+    fn tell(&self, event: TransportEvent) {
         let _ = self.events.blocking_send(event);
     }
 
     /// Returns a client for one request, which can be cancelled until the client is returned.
-    fn lease_client(&self, id: &Id) -> Arc<Client> {
+    fn lease_client(&self, id: &RequestId) -> Arc<Client> {
         let idle = lock(&self.idle).pop();
         let client = idle.unwrap_or_else(|| Arc::new(self.client.separate()));
         lock(&self.running).insert(id.clone(), Arc::clone(&client));
@@ -261,7 +267,7 @@ impl Shared {
         method: &Method,
         headers: &HeaderMap,
         body: impl AsSendBody + Copy,
-    ) -> Result<Response, RemoteError> {
+    ) -> Result<HttpResponse, RemoteError> {
         let mut uri = self.uri.clone();
         let mut redirects = 0;
         loop {
@@ -282,7 +288,7 @@ impl Shared {
         }
     }
 
-    fn post(&self, post: &Post, timeouts: Timeouts) -> Result<Response, RemoteError> {
+    fn post(&self, post: &Post, timeouts: Timeouts) -> Result<HttpResponse, RemoteError> {
         let mut headers = self.headers.clone();
         headers.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
@@ -323,19 +329,19 @@ impl Shared {
         if self.return_client(post)
             && let (Err(why), Some(id)) = (answered, post.outline.id.clone())
         {
-            self.tell(Event::Unanswered { id, why: why.to_string() });
+            self.tell(TransportEvent::Unanswered { id, why: why.to_string() });
         }
     }
 
     /// Forwards the messages of a response; the error is the reason why there is no answer.
-    fn take(&self, response: Response, post: &Post) -> Result<(), RemoteError> {
+    fn take(&self, response: HttpResponse, post: &Post) -> Result<(), RemoteError> {
         let status = response.status();
         let hello = post.outline.method.as_deref() == Some("initialize");
         if hello && let Some(session) = response.headers().get(SESSION) {
             *lock(&self.session) = Some(session.clone());
         }
         if status == StatusCode::NOT_FOUND && lock(&self.session).is_some() && !hello {
-            self.tell(Event::End(RemoteError::SessionEnded.to_string()));
+            self.tell(TransportEvent::End(RemoteError::SessionEnded.to_string()));
             return Err(RemoteError::SessionEnded);
         }
         let is_json = response.is_of_type("application/json");
@@ -368,12 +374,12 @@ impl Shared {
         }
         // As a line: line breaks outside strings mean nothing.
         let line = message.replace(['\n', '\r'], " ");
-        self.tell(Event::Line(Line::Text(line)));
+        self.tell(TransportEvent::Line(ProtocolLine::Text(line)));
     }
 
     /// Forwards the events of a stream until the answer has arrived.
-    fn follow(&self, response: Response, post: &Post, hello: bool) -> Result<(), RemoteError> {
-        let mut events = Events::new(response.reader(u64::MAX), MAX_LINE);
+    fn follow(&self, response: HttpResponse, post: &Post, hello: bool) -> Result<(), RemoteError> {
+        let mut events = SseReader::new(response.reader(u64::MAX), MAX_LINE);
         let mut resumes = 0;
         loop {
             let broken = loop {
@@ -386,7 +392,7 @@ impl Shared {
                         resumes = 0;
                     }
                     Ok(None) => break RemoteError::StreamEnded,
-                    Err(error @ Error::TooLarge(_)) => {
+                    Err(error @ HttpError::TooLarge(_)) => {
                         return Err(RemoteError::Request(in_words(&error)));
                     }
                     Err(error) => break RemoteError::Request(in_words(&error)),
@@ -400,7 +406,7 @@ impl Shared {
             thread::sleep(pause(&position));
             let response = self.open_stream(&post.client, Timeouts::default(), &position);
             let response = response.map_err(|why| why.unwrap_or(broken))?;
-            events = Events::resume(response.reader(u64::MAX), MAX_LINE, position);
+            events = SseReader::resume(response.reader(u64::MAX), MAX_LINE, position);
         }
     }
 
@@ -410,8 +416,8 @@ impl Shared {
         &self,
         client: &Client,
         timeouts: Timeouts,
-        position: &Position,
-    ) -> Result<Response, Option<RemoteError>> {
+        position: &StreamPosition,
+    ) -> Result<HttpResponse, Option<RemoteError>> {
         let mut headers = self.headers.clone();
         headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
         if let Some(session) = &*lock(&self.session) {
@@ -434,7 +440,7 @@ impl Shared {
     /// Forwards the server's own messages as long as the server offers them.
     fn listen(&self) {
         let timeouts = Timeouts { read: Some(STREAM_READ_TIMEOUT), ..Timeouts::default() };
-        let mut position = Position::default();
+        let mut position = StreamPosition::default();
         let mut resumes = 0;
         while resumes < MAX_RESUMES {
             resumes += 1;
@@ -444,7 +450,7 @@ impl Shared {
                 Err(Some(_)) => {}
                 Ok(response) => {
                     let reader = response.reader(u64::MAX);
-                    let mut events = Events::resume(reader, MAX_LINE, position);
+                    let mut events = SseReader::resume(reader, MAX_LINE, position);
                     let end = loop {
                         match next_message(&mut events) {
                             Ok(Some(message)) => self.pass(&message, false),
@@ -454,8 +460,8 @@ impl Shared {
                         resumes = 0;
                     };
                     position = events.position().clone();
-                    if let Some(error @ Error::TooLarge(_)) = end {
-                        self.tell(Event::Note(in_words(&error)));
+                    if let Some(error @ HttpError::TooLarge(_)) = end {
+                        self.tell(TransportEvent::Note(in_words(&error)));
                         return;
                     }
                 }
@@ -467,13 +473,13 @@ impl Shared {
             thread::sleep(pause(&position).max(Duration::from_millis(100)));
         }
         let words = "the stream of the server's own messages broke, and cannot be resumed";
-        self.tell(Event::Note(words.to_owned()));
+        self.tell(TransportEvent::Note(words.to_owned()));
     }
 }
 
 /// Returns the next message of a stream. Events without data keep connections open, and a truncated
 /// one is sent again.
-fn next_message(events: &mut Events<impl Read>) -> Result<Option<String>, Error> {
+fn next_message(events: &mut SseReader<impl Read>) -> Result<Option<String>, HttpError> {
     while let Some(event) = events.next_event()? {
         if !event.is_cut && !event.data.trim().is_empty() {
             return Ok(Some(event.data));
@@ -483,31 +489,31 @@ fn next_message(events: &mut Events<impl Read>) -> Result<Option<String>, Error>
 }
 
 /// Returns the delay before a stream is resumed.
-fn pause(position: &Position) -> Duration {
+fn pause(position: &StreamPosition) -> Duration {
     position.retry.unwrap_or(Duration::from_secs(1)).min(Duration::from_secs(30))
 }
 
 /// Whether a message is the answer to a request.
-fn is_answer(message: &str, key: Option<&Id>) -> bool {
-    matches!(Message::read(message), Ok(Message::Answer { key: Some(id), .. }) if Some(&id) == key)
+fn is_answer(message: &str, key: Option<&RequestId>) -> bool {
+    matches!(McpMessage::read(message), Ok(McpMessage::Answer { key: Some(id), .. }) if Some(&id) == key)
 }
 
 /// Returns the protocol version in the answer to `initialize`.
 fn version(message: &str) -> Option<String> {
-    let Ok(Message::Answer { body, is_error: false, .. }) = Message::read(message) else {
+    let Ok(McpMessage::Answer { body, is_error: false, .. }) = McpMessage::read(message) else {
         return None;
     };
     serde_json::from_str(member(&members(body.get()).ok()?, "protocolVersion")?.get()).ok()
 }
 
-fn in_words(error: &Error) -> String {
+fn in_words(error: &HttpError) -> String {
     match error {
-        Error::TooLarge(max) => format!("a message of more than {max} bytes"),
+        HttpError::TooLarge(max) => format!("a message of more than {max} bytes"),
         error => error.to_string(),
     }
 }
 
-fn refusal(response: Response) -> String {
+fn refusal(response: HttpResponse) -> String {
     let status = response.status();
     describe_refusal(status, &String::from_utf8_lossy(&response.read_start(MAX_ERROR)))
 }
@@ -551,7 +557,7 @@ fn insert(headers: &mut HeaderMap, name: &str, value: &str) -> Result<(), Remote
 }
 
 /// Returns the target of a redirect if it keeps the method and stays on the server.
-fn redirect(from: &Uri, response: &Response) -> Option<Uri> {
+fn redirect(from: &Uri, response: &HttpResponse) -> Option<Uri> {
     let keeps_method = [StatusCode::TEMPORARY_REDIRECT, StatusCode::PERMANENT_REDIRECT];
     let location = response.headers().get(LOCATION)?.to_str().ok()?;
     keeps_method.contains(&response.status()).then(|| resolve(from, location)).flatten()
@@ -595,7 +601,7 @@ mod tests {
 
     #[test]
     fn an_answer_is_told_from_what_comes_before_it() {
-        let key = Id::Number("1".to_owned());
+        let key = RequestId::Number("1".to_owned());
         for (message, want) in [
             (r#"{"id":1,"result":{}}"#, true),
             (r#"{"id":1,"error":{}}"#, true),

@@ -2,7 +2,7 @@
 //!
 //! The client starts the proxy instead of the server. Every message is forwarded as it was written;
 //! only lists of tools, calls and their results are inspected. [`Proxy`] contains all of this
-//! logic, without input or output: it takes lines and returns [`Step`]s. [`serve_stdio`] and
+//! logic, without input or output: it takes lines and returns [`ProxyStep`]s. [`serve_stdio`] and
 //! [`serve_http`] transport the lines.
 //!
 //! Messages are not parsed into the types of `rmcp` and written again, because those types only
@@ -34,7 +34,9 @@ pub use guard_policy::GuardPolicy;
 pub use http::Remote;
 pub use message::MAX_LINE;
 pub use pins::{Pins, PinsError};
-pub use policy::{AuditSink, Call, CallPolicy, Finding, NoAudit, Occasion, Record, Ruling};
-pub use proxy::{OnAsk, Proxy, Settings, Step};
-pub use result::Limits;
+pub use policy::{
+    AuditSink, CallPolicy, DecisionRecord, McpCall, McpRuling, McpSuspicion, NoAudit, Occasion,
+};
+pub use proxy::{OnAsk, Proxy, ProxySettings, ProxyStep};
+pub use result::ResultLimits;
 pub use serve::{Ending, ServeError, serve_http, serve_stdio};

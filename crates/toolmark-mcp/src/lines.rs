@@ -8,7 +8,7 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 
 /// One line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Line {
+pub(crate) enum ProtocolLine {
     Text(String),
     /// An invalid line: its start and the reason.
     Bad {
@@ -21,18 +21,18 @@ pub(crate) enum Line {
 const MAX_KEPT: usize = 4 << 10;
 
 /// A reader of lines.
-pub(crate) struct Lines<R> {
+pub(crate) struct ProtocolLines<R> {
     reader: BufReader<R>,
     max: usize,
 }
 
-impl<R: AsyncRead + Unpin> Lines<R> {
+impl<R: AsyncRead + Unpin> ProtocolLines<R> {
     pub(crate) fn new(reader: R) -> Self {
         Self { reader: BufReader::with_capacity(64 << 10, reader), max: MAX_LINE }
     }
 
     /// Returns the next non-empty line; `None` at the end.
-    pub(crate) async fn next(&mut self) -> io::Result<Option<Line>> {
+    pub(crate) async fn next(&mut self) -> io::Result<Option<ProtocolLine>> {
         loop {
             let mut line = Vec::new();
             let mut length = 0_usize;
@@ -58,7 +58,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
             };
             if length > self.max {
                 let why = format!("a line of {length} bytes, more than {}", self.max);
-                return Ok(Some(Line::Bad { start: line, why }));
+                return Ok(Some(ProtocolLine::Bad { start: line, why }));
             }
             if !line.trim_ascii().is_empty() {
                 return Ok(Some(text(line)));
@@ -70,19 +70,19 @@ impl<R: AsyncRead + Unpin> Lines<R> {
     }
 }
 
-fn text(mut line: Vec<u8>) -> Line {
+fn text(mut line: Vec<u8>) -> ProtocolLine {
     let end = line.trim_ascii_end().len();
     line.truncate(end);
     // In valid JSON a carriage return is only whitespace. Some readers end a line
     // with it, and would see other messages than the guard.
     line.iter_mut().filter(|byte| **byte == b'\r').for_each(|byte| *byte = b' ');
     match String::from_utf8(line) {
-        Ok(text) => Line::Text(text),
+        Ok(text) => ProtocolLine::Text(text),
         Err(error) => {
             let why = error.to_string();
             let mut start = error.into_bytes();
             start.truncate(MAX_KEPT);
-            Line::Bad { start, why }
+            ProtocolLine::Bad { start, why }
         }
     }
 }
@@ -91,10 +91,10 @@ fn text(mut line: Vec<u8>) -> Line {
 mod tests {
     use super::*;
 
-    fn all(bytes: &[u8], max: usize) -> Vec<Line> {
+    fn all(bytes: &[u8], max: usize) -> Vec<ProtocolLine> {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(async {
-            let mut lines = Lines { reader: BufReader::with_capacity(7, bytes), max };
+            let mut lines = ProtocolLines { reader: BufReader::with_capacity(7, bytes), max };
             let mut all = Vec::new();
             while let Some(line) = lines.next().await.unwrap() {
                 all.push(line);
@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn lines_are_told_apart() {
-        let line = |text: &str| Line::Text(text.to_owned());
+        let line = |text: &str| ProtocolLine::Text(text.to_owned());
         for (bytes, want) in [
             (&b""[..], vec![]),
             (b"\n \r\n\n", vec![]),
@@ -116,7 +116,7 @@ mod tests {
             assert_eq!(all(bytes, 100), want);
         }
         let bad = all(b"ok\n\xff\nok", 100);
-        assert!(matches!(&bad[1], Line::Bad { start, .. } if start == b"\xff"));
+        assert!(matches!(&bad[1], ProtocolLine::Bad { start, .. } if start == b"\xff"));
         assert_eq!(bad[2], line("ok"));
     }
 
@@ -126,8 +126,8 @@ mod tests {
         bytes.extend_from_slice(b"\nnext\n");
         let lines = all(&bytes, 10_000);
         assert!(
-            matches!(&lines[0], Line::Bad { start, why } if start.len() <= MAX_KEPT && why.contains("100000"))
+            matches!(&lines[0], ProtocolLine::Bad { start, why } if start.len() <= MAX_KEPT && why.contains("100000"))
         );
-        assert_eq!(lines[1], Line::Text("next".to_owned()));
+        assert_eq!(lines[1], ProtocolLine::Text("next".to_owned()));
     }
 }

@@ -17,12 +17,12 @@ pub const MAX_LINE: usize = 64 << 20;
 
 /// Request ID, equal for all spellings of the same ID.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Id {
+pub(crate) enum RequestId {
     Number(String),
     Text(String),
 }
 
-impl Id {
+impl RequestId {
     /// Parses an ID; `None` for null and any other value that is not an ID.
     pub(crate) fn read(raw: &RawValue) -> Option<Self> {
         match serde_json::from_str(raw.get()).ok()? {
@@ -42,22 +42,22 @@ impl Id {
 }
 
 /// A member of an object, with its value as text.
-pub(crate) type Member<'a> = (Cow<'a, str>, &'a RawValue);
+pub(crate) type MessageMember<'a> = (Cow<'a, str>, &'a RawValue);
 
 /// Returns the members of an object in order, with unparsed values. A key that occurs twice, even
 /// in another case, is an error.
-pub(crate) fn members(json: &str) -> Result<Vec<Member<'_>>, serde_json::Error> {
+pub(crate) fn members(json: &str) -> Result<Vec<MessageMember<'_>>, serde_json::Error> {
     struct Members;
     impl<'de> Visitor<'de> for Members {
-        type Value = Vec<Member<'de>>;
+        type Value = Vec<MessageMember<'de>>;
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             f.write_str("an object")
         }
         fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
             /// Maximum number of members of a message.
             const MAX_MEMBERS: usize = 256;
-            let mut all: Vec<Member<'de>> = Vec::new();
-            while let Some(key) = map.next_key::<Text<'de>>()? {
+            let mut all: Vec<MessageMember<'de>> = Vec::new();
+            while let Some(key) = map.next_key::<MessageText<'de>>()? {
                 if all.iter().any(|(known, _)| known.eq_ignore_ascii_case(&key.0)) {
                     return Err(serde::de::Error::custom(format!(
                         "the key {:?} occurs twice",
@@ -79,12 +79,12 @@ pub(crate) fn members(json: &str) -> Result<Vec<Member<'_>>, serde_json::Error> 
 }
 
 /// Returns a member by its key.
-pub(crate) fn member<'a>(members: &[Member<'a>], key: &str) -> Option<&'a RawValue> {
+pub(crate) fn member<'a>(members: &[MessageMember<'a>], key: &str) -> Option<&'a RawValue> {
     members.iter().find(|(known, _)| known == key).map(|(_, value)| *value)
 }
 
 /// Writes an object with these members.
-pub(crate) fn object(members: &[Member<'_>]) -> String {
+pub(crate) fn object(members: &[MessageMember<'_>]) -> String {
     let mut out = String::from("{");
     for (key, value) in members {
         if out.len() > 1 {
@@ -104,21 +104,21 @@ pub(crate) fn elements(json: &str) -> Option<Vec<&RawValue>> {
 }
 
 /// A string that is borrowed if possible.
-struct Text<'a>(Cow<'a, str>);
+struct MessageText<'a>(Cow<'a, str>);
 
-impl<'de> serde::Deserialize<'de> for Text<'de> {
+impl<'de> serde::Deserialize<'de> for MessageText<'de> {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Borrowing;
         impl<'de> Visitor<'de> for Borrowing {
-            type Value = Text<'de>;
+            type Value = MessageText<'de>;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a string")
             }
             fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
-                Ok(Text(Cow::Borrowed(text)))
+                Ok(MessageText(Cow::Borrowed(text)))
             }
             fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
-                Ok(Text(Cow::Owned(text.to_owned())))
+                Ok(MessageText(Cow::Owned(text.to_owned())))
             }
         }
         deserializer.deserialize_str(Borrowing)
@@ -127,10 +127,10 @@ impl<'de> serde::Deserialize<'de> for Text<'de> {
 
 /// A JSON-RPC message.
 #[derive(Debug)]
-pub(crate) enum Message<'a> {
+pub(crate) enum McpMessage<'a> {
     Request {
         id: &'a RawValue,
-        key: Id,
+        key: RequestId,
         method: String,
         params: Option<&'a RawValue>,
     },
@@ -140,7 +140,7 @@ pub(crate) enum Message<'a> {
     },
     /// An answer; `body` is the text of its `result` or its `error`.
     Answer {
-        key: Option<Id>,
+        key: Option<RequestId>,
         body: &'a RawValue,
         is_error: bool,
     },
@@ -161,7 +161,7 @@ pub(crate) enum MessageError {
     Nothing,
 }
 
-impl<'a> Message<'a> {
+impl<'a> McpMessage<'a> {
     /// Parses a message.
     pub(crate) fn read(json: &'a str) -> Result<Self, MessageError> {
         let all = members(json)?;
@@ -173,13 +173,13 @@ impl<'a> Message<'a> {
             let params = get("params");
             return match id {
                 None => Ok(Self::Notification { method, params }),
-                Some(id) => match Id::read(id) {
+                Some(id) => match RequestId::read(id) {
                     Some(key) => Ok(Self::Request { id, key, method, params }),
                     None => Err(MessageError::Id),
                 },
             };
         }
-        let key = id.and_then(Id::read);
+        let key = id.and_then(RequestId::read);
         match (get("result"), get("error")) {
             (Some(body), None) => Ok(Self::Answer { key, body, is_error: false }),
             (None, Some(body)) => Ok(Self::Answer { key, body, is_error: true }),
@@ -200,7 +200,7 @@ pub(crate) fn splice(text: &str, part: &str, by: &str) -> String {
 
 /// Finds the ID near the start of a line that cannot be parsed, so that the request whose answer is
 /// lost can still be ended. Only the outermost object counts.
-pub(crate) fn id_near_start(bytes: &[u8]) -> Option<Id> {
+pub(crate) fn id_near_start(bytes: &[u8]) -> Option<RequestId> {
     /// Maximum number of bytes searched.
     const MAX_SCANNED: usize = 4 << 10;
     let head = bytes.get(..bytes.len().min(MAX_SCANNED))?;
@@ -208,16 +208,16 @@ pub(crate) fn id_near_start(bytes: &[u8]) -> Option<Id> {
         Ok(head) => head,
         Err(error) => std::str::from_utf8(head.get(..error.valid_up_to())?).ok()?,
     };
-    struct Finder<'f>(&'f mut Option<Id>);
+    struct Finder<'f>(&'f mut Option<RequestId>);
     impl<'de> Visitor<'de> for Finder<'_> {
         type Value = ();
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             f.write_str("an object")
         }
         fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-            while let Some(key) = map.next_key::<Text<'de>>()? {
+            while let Some(key) = map.next_key::<MessageText<'de>>()? {
                 if key.0 == "id" {
-                    *self.0 = Id::read(map.next_value()?);
+                    *self.0 = RequestId::read(map.next_value()?);
                 } else {
                     map.next_value::<IgnoredAny>()?;
                 }
@@ -312,11 +312,11 @@ mod tests {
             (r#"[]"#, "expected an object"),
             (r#"{"method":"a"} x"#, "trailing"),
         ] {
-            let got = match Message::read(json) {
-                Ok(Message::Request { key, method, .. }) => format!("request {method} {key:?}"),
-                Ok(Message::Notification { method, .. }) => format!("notification {method}"),
-                Ok(Message::Answer { body, is_error: false, .. }) => format!("result {body}"),
-                Ok(Message::Answer { body, is_error: true, .. }) => format!("error {body}"),
+            let got = match McpMessage::read(json) {
+                Ok(McpMessage::Request { key, method, .. }) => format!("request {method} {key:?}"),
+                Ok(McpMessage::Notification { method, .. }) => format!("notification {method}"),
+                Ok(McpMessage::Answer { body, is_error: false, .. }) => format!("result {body}"),
+                Ok(McpMessage::Answer { body, is_error: true, .. }) => format!("error {body}"),
                 Err(error) => error.to_string(),
             };
             assert!(got.contains(want), "{json}: {got}");
@@ -325,7 +325,7 @@ mod tests {
 
     #[test]
     fn the_id_of_a_broken_line_is_found_where_it_stands_outermost() {
-        let number = |n: &str| Some(Id::Number(n.to_owned()));
+        let number = |n: &str| Some(RequestId::Number(n.to_owned()));
         for (line, want) in [
             (&br#"{"jsonrpc":"2.0","id":7,"result":{"content":["#[..], number("7")),
             (br#"{"id":7,"result":{"id":8"#, number("7")),
@@ -353,7 +353,9 @@ mod tests {
     #[test]
     fn splicing_leaves_the_rest_as_it_was() {
         let text = String::from(r#"{"id": 1.0 ,"result":{"a":1}, "x":1e400}"#);
-        let Ok(Message::Answer { body, .. }) = Message::read(&text) else { panic!("no answer") };
+        let Ok(McpMessage::Answer { body, .. }) = McpMessage::read(&text) else {
+            panic!("no answer")
+        };
         assert_eq!(splice(&text, body.get(), "2"), r#"{"id": 1.0 ,"result":2, "x":1e400}"#);
         assert_eq!(splice("abc", "elsewhere", "x"), "abc");
     }

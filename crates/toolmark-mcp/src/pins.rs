@@ -61,22 +61,22 @@ struct Pin {
     definition: Value,
     /// Current definition, if it differs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    changed: Option<Snapshot>,
+    changed: Option<PinSnapshot>,
     /// Reason why the user should review the tool before it is called.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     doubt: Option<String>,
 }
 
 impl Pin {
-    fn of(snapshot: &Snapshot, doubt: Option<String>) -> Self {
-        let Snapshot { sha256, definition } = snapshot.clone();
+    fn of(snapshot: &PinSnapshot, doubt: Option<String>) -> Self {
+        let PinSnapshot { sha256, definition } = snapshot.clone();
         Self { sha256, definition, changed: None, doubt }
     }
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Snapshot {
+struct PinSnapshot {
     sha256: String,
     definition: Value,
 }
@@ -97,11 +97,11 @@ pub(crate) enum PinStatus {
 
 /// One change to the file.
 #[derive(Debug, Clone)]
-enum Edit {
+enum PinEdit {
     /// Pins a definition with an optional doubt, unless another proxy was first.
-    Pin(String, String, Snapshot, Option<String>),
-    Replace(String, String, Snapshot),
-    Changed(String, String, Option<Snapshot>),
+    Pin(String, String, PinSnapshot, Option<String>),
+    Replace(String, String, PinSnapshot),
+    Changed(String, String, Option<PinSnapshot>),
 }
 
 /// The pinned definitions of tools.
@@ -109,7 +109,7 @@ enum Edit {
 pub struct Pins {
     path: Option<PathBuf>,
     file: PinFile,
-    edits: Vec<Edit>,
+    edits: Vec<PinEdit>,
 }
 
 impl Pins {
@@ -134,7 +134,7 @@ impl Pins {
     /// of another server.
     pub(crate) fn check(&mut self, server: &str, tool: &Definition, comes_late: bool) -> PinStatus {
         let pin = self.file.servers.get(server).and_then(|tools| tools.get(&tool.name));
-        let snapshot = || Snapshot { sha256: tool.hash.clone(), definition: tool.value.clone() };
+        let snapshot = || PinSnapshot { sha256: tool.hash.clone(), definition: tool.value.clone() };
         let name = || (server.to_owned(), tool.name.clone());
         match pin {
             None => {
@@ -143,13 +143,13 @@ impl Pins {
                     None => comes_late.then(|| "it was added during a session".to_owned()),
                 };
                 let (server, tool) = name();
-                self.edit(Edit::Pin(server, tool, snapshot(), doubt));
+                self.edit(PinEdit::Pin(server, tool, snapshot(), doubt));
                 PinStatus::New
             }
             Some(pin) if pin.sha256 == tool.hash => {
                 if pin.changed.is_some() {
                     let (server, tool) = name();
-                    self.edit(Edit::Changed(server, tool, None));
+                    self.edit(PinEdit::Changed(server, tool, None));
                 }
                 PinStatus::Same
             }
@@ -157,7 +157,7 @@ impl Pins {
                 let pinned = pin.definition.clone();
                 if pin.changed.as_ref().is_none_or(|known| known.sha256 != tool.hash) {
                     let (server, tool) = name();
-                    self.edit(Edit::Changed(server, tool, Some(snapshot())));
+                    self.edit(PinEdit::Changed(server, tool, Some(snapshot())));
                 }
                 PinStatus::Changed(pinned)
             }
@@ -177,11 +177,11 @@ impl Pins {
 
     /// Replaces a pin.
     pub(crate) fn replace(&mut self, server: &str, tool: &Definition) {
-        let snapshot = Snapshot { sha256: tool.hash.clone(), definition: tool.value.clone() };
-        self.edit(Edit::Replace(server.to_owned(), tool.name.clone(), snapshot));
+        let snapshot = PinSnapshot { sha256: tool.hash.clone(), definition: tool.value.clone() };
+        self.edit(PinEdit::Replace(server.to_owned(), tool.name.clone(), snapshot));
     }
 
-    fn edit(&mut self, edit: Edit) {
+    fn edit(&mut self, edit: PinEdit) {
         apply(&mut self.file, &edit);
         self.edits.push(edit);
     }
@@ -249,17 +249,17 @@ fn accept_changes(file: &mut PinFile, server: &str, tool: Option<&str>) -> Vec<S
     tools
 }
 
-fn apply(file: &mut PinFile, edit: &Edit) {
+fn apply(file: &mut PinFile, edit: &PinEdit) {
     match edit {
-        Edit::Pin(server, tool, snapshot, doubt) => {
+        PinEdit::Pin(server, tool, snapshot, doubt) => {
             let tools = file.servers.entry(server.clone()).or_default();
             tools.entry(tool.clone()).or_insert_with(|| Pin::of(snapshot, doubt.clone()));
         }
-        Edit::Replace(server, tool, snapshot) => {
+        PinEdit::Replace(server, tool, snapshot) => {
             let tools = file.servers.entry(server.clone()).or_default();
             tools.insert(tool.clone(), Pin::of(snapshot, None));
         }
-        Edit::Changed(server, tool, snapshot) => {
+        PinEdit::Changed(server, tool, snapshot) => {
             let pin = file.servers.get_mut(server).and_then(|tools| tools.get_mut(tool));
             if let Some(pin) = pin {
                 pin.changed.clone_from(snapshot);

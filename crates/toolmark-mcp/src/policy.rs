@@ -4,13 +4,13 @@
 //! decides and an [`AuditSink`] that records.
 
 use serde_json::Value;
-use toolmark_guard::policy::Rate;
+use toolmark_guard::policy::CallRate;
 use toolmark_session::tool_rules::LiveCall;
 use toolmark_shell::Decision;
 
 /// A call to decide about.
 #[derive(Debug, Clone, Copy)]
-pub struct Call<'a> {
+pub struct McpCall<'a> {
     /// Name of the server.
     pub server: &'a str,
     /// Name of the tool on the server.
@@ -25,7 +25,7 @@ pub struct Call<'a> {
 
 /// A decision and its reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Ruling {
+pub struct McpRuling {
     /// The decision.
     pub decision: Decision,
     /// Rule that decided.
@@ -38,7 +38,7 @@ pub struct Ruling {
     pub suggestion: Option<String>,
 }
 
-impl Ruling {
+impl McpRuling {
     /// Creates a decision by a rule.
     #[must_use]
     pub fn new(decision: Decision, rule: &str, reason: impl Into<String>) -> Self {
@@ -66,10 +66,10 @@ impl Ruling {
 /// Decides which tools are listed and which calls are made.
 pub trait CallPolicy {
     /// Decides whether a tool is listed. Denied tools are removed from lists.
-    fn tool(&self, server: &str, tool: &str, name: &str) -> Ruling;
+    fn tool(&self, server: &str, tool: &str, name: &str) -> McpRuling;
 
     /// Decides about a call.
-    fn call(&self, call: &Call<'_>) -> Ruling;
+    fn call(&self, call: &McpCall<'_>) -> McpRuling;
 
     /// Returns the decision about calls of a tool whose definition differs from the pinned one.
     fn changed(&self) -> Decision {
@@ -77,7 +77,7 @@ pub trait CallPolicy {
     }
 
     /// Returns the maximum call rate of a tool.
-    fn rate(&self, _name: &str) -> Option<Rate> {
+    fn rate(&self, _name: &str) -> Option<CallRate> {
         None
     }
 }
@@ -110,7 +110,7 @@ impl Occasion {
 
 /// One decision, for the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Record {
+pub struct DecisionRecord {
     /// Occasion.
     pub occasion: Occasion,
     /// Name of the server.
@@ -128,12 +128,12 @@ pub struct Record {
     /// Reason for the decision.
     pub reason: String,
     /// Findings, with excerpts.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<McpSuspicion>,
 }
 
 /// A finding in text of the server.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finding {
+pub struct McpSuspicion {
     /// Name of the finding.
     pub name: String,
     /// Excerpt, which never contains a secret.
@@ -147,7 +147,7 @@ pub trait AuditSink {
     /// # Errors
     ///
     /// The record could not be written.
-    fn write(&mut self, record: &Record) -> std::io::Result<()>;
+    fn write(&mut self, record: &DecisionRecord) -> std::io::Result<()>;
 }
 
 /// A sink that records nothing, for a proxy without a log.
@@ -155,7 +155,7 @@ pub trait AuditSink {
 pub struct NoAudit;
 
 impl AuditSink for NoAudit {
-    fn write(&mut self, _record: &Record) -> std::io::Result<()> {
+    fn write(&mut self, _record: &DecisionRecord) -> std::io::Result<()> {
         Ok(())
     }
 }

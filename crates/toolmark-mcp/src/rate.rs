@@ -3,10 +3,10 @@
 //! The time is a parameter, so that limits can be tested to the millisecond.
 
 use std::time::Duration;
-use toolmark_guard::policy::Rate;
+use toolmark_guard::policy::CallRate;
 
 /// Returns a rate in the syntax of policies.
-pub(crate) fn describe(rate: Rate) -> String {
+pub(crate) fn describe(rate: CallRate) -> String {
     let unit = match rate.per.as_secs() {
         1 => "s",
         60 => "min",
@@ -17,20 +17,20 @@ pub(crate) fn describe(rate: Rate) -> String {
 
 /// The remaining tokens of a rate.
 #[derive(Debug, Clone)]
-pub(crate) struct Bucket {
-    rate: Rate,
+pub(crate) struct RateBucket {
+    rate: CallRate,
     /// Fill level, up to `rate.per`: one token is `per / calls`.
     filled: Duration,
     last: Duration,
 }
 
-impl Bucket {
+impl RateBucket {
     /// Creates a full bucket.
-    pub(crate) fn new(rate: Rate, now: Duration) -> Self {
+    pub(crate) fn new(rate: CallRate, now: Duration) -> Self {
         Self { rate, filled: rate.per, last: now }
     }
 
-    pub(crate) fn rate(&self) -> Rate {
+    pub(crate) fn rate(&self) -> CallRate {
         self.rate
     }
 
@@ -66,7 +66,7 @@ mod tests {
     #[test]
     fn a_bucket_empties_and_fills() {
         let at = Duration::from_millis;
-        let mut bucket = Bucket::new("2/s".parse().unwrap(), at(0));
+        let mut bucket = RateBucket::new("2/s".parse().unwrap(), at(0));
         let mut taken = |now| match bucket.wait(at(now)) {
             None => {
                 bucket.take();

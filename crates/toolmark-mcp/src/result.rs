@@ -2,7 +2,7 @@
 //! model, and truncates long text visibly.
 
 use crate::message::{member, members};
-use crate::policy::Finding;
+use crate::policy::McpSuspicion;
 use crate::strings::rewrite;
 use crate::suspicion::{in_text, sanitize};
 use std::borrow::Cow;
@@ -10,22 +10,25 @@ use toolmark_redact::{Proof, masked as masked_with, secrets};
 
 /// Limits for results.
 #[derive(Debug, Clone, Copy)]
-pub struct Limits {
+pub struct ResultLimits {
     /// Maximum length of the text of a result, in bytes.
     pub text: usize,
     /// Whether secrets are passed on unmasked.
     pub pass_secrets: bool,
 }
 
-impl Default for Limits {
+impl Default for ResultLimits {
     fn default() -> Self {
         Self { text: 1 << 20, pass_secrets: false }
     }
 }
 
 /// Returns a result that may be passed on, with the findings in it.
-pub(crate) fn inspect<'j>(json: &'j str, limits: Limits) -> (Cow<'j, str>, Vec<Finding>) {
-    let mut findings: Vec<Finding> = Vec::new();
+pub(crate) fn inspect<'j>(
+    json: &'j str,
+    limits: ResultLimits,
+) -> (Cow<'j, str>, Vec<McpSuspicion>) {
+    let mut findings: Vec<McpSuspicion> = Vec::new();
     let mut left = limits.text;
     let mut cut = 0_usize;
     let passed = rewrite(json, |place, text| {
@@ -67,7 +70,7 @@ pub(crate) fn inspect<'j>(json: &'j str, limits: Limits) -> (Cow<'j, str>, Vec<F
 fn without_huge_structure<'j>(
     json: Cow<'j, str>,
     most: usize,
-    findings: &mut Vec<Finding>,
+    findings: &mut Vec<McpSuspicion>,
 ) -> Cow<'j, str> {
     // Escapes and notes about truncation take space as well.
     let most = most.saturating_mul(2).saturating_add(4 << 10);
@@ -117,7 +120,7 @@ fn with_text(json: &str, words: &str) -> String {
 }
 
 /// Returns the secrets in the strings of a JSON text, masked.
-pub(crate) fn secrets_in(json: &str) -> Vec<Finding> {
+pub(crate) fn secrets_in(json: &str) -> Vec<McpSuspicion> {
     let mut findings = Vec::new();
     rewrite(json, |_, text| {
         mask(text, &mut findings, true);
@@ -127,7 +130,7 @@ pub(crate) fn secrets_in(json: &str) -> Vec<Finding> {
 }
 
 /// Masks the secrets of a text; `None` if there are none.
-fn mask(text: &str, findings: &mut Vec<Finding>, pass: bool) -> Option<String> {
+fn mask(text: &str, findings: &mut Vec<McpSuspicion>, pass: bool) -> Option<String> {
     /// Maximum number of secrets in a text, which is cut after the last.
     const MAX_SECRETS: usize = 1000;
     let found = secrets(text, Proof::Certain, MAX_SECRETS);
@@ -144,9 +147,9 @@ fn mask(text: &str, findings: &mut Vec<Finding>, pass: bool) -> Option<String> {
 }
 
 /// Adds a finding unless it is a duplicate, up to a limit.
-fn note(findings: &mut Vec<Finding>, name: &str, excerpt: &str) {
+fn note(findings: &mut Vec<McpSuspicion>, name: &str, excerpt: &str) {
     const MAX_FINDINGS: usize = 20;
-    let finding = Finding { name: name.to_owned(), excerpt: sanitize(excerpt, 160) };
+    let finding = McpSuspicion { name: name.to_owned(), excerpt: sanitize(excerpt, 160) };
     if findings.len() < MAX_FINDINGS && !findings.contains(&finding) {
         findings.push(finding);
     }
@@ -169,7 +172,7 @@ mod tests {
 
     fn looked(value: &Value, text: usize) -> (Value, Vec<String>) {
         let json = value.to_string();
-        let (passed, findings) = inspect(&json, Limits { text, pass_secrets: false });
+        let (passed, findings) = inspect(&json, ResultLimits { text, pass_secrets: false });
         let names = findings.iter().map(|finding| finding.name.clone()).collect();
         (serde_json::from_str(&passed).unwrap(), names)
     }
@@ -190,8 +193,8 @@ mod tests {
         }
         let escaped =
             format!(r#"{{"content":[{{"type":"text","text":"\u0067{}"}}]}}"#, &secret[1..]);
-        assert!(!inspect(&escaped, Limits::default()).0.contains(&secret[1..]));
-        let limits = Limits { pass_secrets: true, ..Limits::default() };
+        assert!(!inspect(&escaped, ResultLimits::default()).0.contains(&secret[1..]));
+        let limits = ResultLimits { pass_secrets: true, ..ResultLimits::default() };
         let (passed, findings) = inspect(&escaped, limits);
         assert_eq!((passed.as_ref(), findings.len()), (escaped.as_str(), 1));
         assert!(!findings[0].excerpt.contains(&secret));
@@ -244,7 +247,7 @@ mod tests {
     #[test]
     fn what_is_fine_passes_byte_for_byte() {
         let json = r#"{ "content":[ {"type":"text","text":"a\u00e9\/"} ], "x":1.50e2, "y":123456789012345678901234567890 }"#;
-        let (passed, findings) = inspect(json, Limits::default());
+        let (passed, findings) = inspect(json, ResultLimits::default());
         assert_eq!((passed.as_ref(), findings), (json, Vec::new()));
     }
 

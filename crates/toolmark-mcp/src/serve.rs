@@ -5,10 +5,10 @@
 //! being read, but the two never block each other.
 
 use crate::http::{Http, Remote};
-use crate::lines::{Line, Lines};
-use crate::proxy::{Proxy, Step};
-use crate::stdio::Program;
-use crate::transport::{Event, LineWriter, Transport};
+use crate::lines::{ProtocolLine, ProtocolLines};
+use crate::proxy::{Proxy, ProxyStep};
+use crate::stdio::ServerProgram;
+use crate::transport::{LineWriter, Transport, TransportEvent};
 use std::ffi::OsString;
 use std::io;
 use std::time::Duration;
@@ -70,7 +70,7 @@ fn stdio(
 ) -> Result<Ending, ServeError> {
     on_runtime(async {
         let (events, from_server) = channel(64);
-        let server = Program::start(program, args, events).map_err(|source| {
+        let server = ServerProgram::start(program, args, events).map_err(|source| {
             let program = program.to_string_lossy().into_owned();
             ServeError::Start { program, source }
         })?;
@@ -115,7 +115,7 @@ const DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
 async fn serve<C: Transport>(
     mut proxy: Proxy,
     mut server: C,
-    mut from_server: Receiver<Event>,
+    mut from_server: Receiver<TransportEvent>,
     input: impl AsyncRead + Unpin + 'static,
     output: impl AsyncWrite + Unpin + 'static,
     mut tell: impl FnMut(&str),
@@ -147,8 +147,8 @@ async fn serve<C: Transport>(
                 None => break describe_end(leaving.is_some(), &mut server, "it is gone".to_owned()).await,
             },
             line = from_client.recv(), if leaving.is_none() && !server.is_full() => match line {
-                Some(Line::Text(line)) => proxy.from_client(&line, start.elapsed()),
-                Some(Line::Bad { start, why }) => proxy.lost_from_client(&start, &why),
+                Some(ProtocolLine::Text(line)) => proxy.from_client(&line, start.elapsed()),
+                Some(ProtocolLine::Bad { start, why }) => proxy.lost_from_client(&start, &why),
                 // Its requests may still be answered.
                 None => {
                     leaving = Some(Instant::now() + DRAIN_TIMEOUT);
@@ -166,9 +166,9 @@ async fn serve<C: Transport>(
         };
         for step in steps {
             match step {
-                Step::Client(line) => client.send(line),
-                Step::Server(line) => server.send(line, &proxy),
-                Step::Note(words) => tell(&words),
+                ProxyStep::Client(line) => client.send(line),
+                ProxyStep::Server(line) => server.send(line, &proxy),
+                ProxyStep::Note(words) => tell(&words),
             }
         }
         if leaving.is_some() && !proxy.is_looking_up() {
@@ -181,9 +181,9 @@ async fn serve<C: Transport>(
     if let Ending::ServerLeft(why) = &ending {
         for step in proxy.server_gone(why) {
             match step {
-                Step::Client(line) => client.send(line),
-                Step::Note(words) => tell(&words),
-                Step::Server(_) => {}
+                ProxyStep::Client(line) => client.send(line),
+                ProxyStep::Note(words) => tell(&words),
+                ProxyStep::Server(_) => {}
             }
         }
     }
@@ -198,22 +198,22 @@ struct ServerEnd(String);
 
 /// Handles an event; the error means that the server has ended.
 fn handle_event(
-    event: Event,
+    event: TransportEvent,
     proxy: &mut Proxy,
     number: &mut u64,
     now: Duration,
-) -> Result<Vec<Step>, ServerEnd> {
+) -> Result<Vec<ProxyStep>, ServerEnd> {
     Ok(match event {
-        Event::Line(line) => {
+        TransportEvent::Line(line) => {
             *number += 1;
             match line {
-                Line::Text(line) => proxy.from_server(&line, *number, now),
-                Line::Bad { start, why } => proxy.lost_from_server(&start, *number, &why),
+                ProtocolLine::Text(line) => proxy.from_server(&line, *number, now),
+                ProtocolLine::Bad { start, why } => proxy.lost_from_server(&start, *number, &why),
             }
         }
-        Event::Unanswered { id, why } => proxy.unanswered(&id, &why),
-        Event::Note(words) => vec![Step::Note(words)],
-        Event::End(why) => return Err(ServerEnd(why)),
+        TransportEvent::Unanswered { id, why } => proxy.unanswered(&id, &why),
+        TransportEvent::Note(words) => vec![ProxyStep::Note(words)],
+        TransportEvent::End(why) => return Err(ServerEnd(why)),
     })
 }
 
@@ -234,8 +234,8 @@ async fn sleep_until_maybe(at: Option<Instant>) {
     }
 }
 
-async fn read_client(input: impl AsyncRead + Unpin, lines: Sender<Line>) {
-    let mut input = Lines::new(input);
+async fn read_client(input: impl AsyncRead + Unpin, lines: Sender<ProtocolLine>) {
+    let mut input = ProtocolLines::new(input);
     while let Ok(Some(line)) = input.next().await {
         if lines.send(line).await.is_err() {
             return;

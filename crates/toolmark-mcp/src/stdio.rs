@@ -1,9 +1,9 @@
 //! A server that is a local program: started, connected over its standard streams, and ended with
 //! all its child processes.
 
-use crate::lines::Lines;
+use crate::lines::ProtocolLines;
 use crate::proxy::Proxy;
-use crate::transport::{Event, LineWriter, Transport};
+use crate::transport::{LineWriter, Transport, TransportEvent};
 use std::ffi::OsString;
 use std::io;
 use std::process::{ExitStatus, Stdio};
@@ -18,19 +18,19 @@ const EXIT_TIMEOUT: Duration = Duration::from_secs(2);
 /// Time for which the output of a server is still read after it has exited.
 const DRAIN_TIMEOUT: Duration = Duration::from_millis(500);
 
-pub(crate) struct Program {
+pub(crate) struct ServerProgram {
     child: Child,
     stdin: Option<LineWriter>,
     /// Exit reason, and the time until which output is read.
     exit: Option<(String, Instant)>,
 }
 
-impl Program {
+impl ServerProgram {
     /// Starts a server.
     pub(crate) fn start(
         program: &OsString,
         args: &[OsString],
-        events: Sender<Event>,
+        events: Sender<TransportEvent>,
     ) -> io::Result<Self> {
         let mut command = Command::new(program);
         command
@@ -48,13 +48,13 @@ impl Program {
         let stdin = child.stdin.take().ok_or_else(missing)?;
         let stdout = child.stdout.take().ok_or_else(missing)?;
         tokio::task::spawn_local(async move {
-            let mut lines = Lines::new(stdout);
+            let mut lines = ProtocolLines::new(stdout);
             while let Ok(Some(line)) = lines.next().await {
-                if events.send(Event::Line(line)).await.is_err() {
+                if events.send(TransportEvent::Line(line)).await.is_err() {
                     return;
                 }
             }
-            let _ = events.send(Event::End("it closed its output".to_owned())).await;
+            let _ = events.send(TransportEvent::End("it closed its output".to_owned())).await;
         });
         let (stdin, _) = LineWriter::new(stdin);
         Ok(Self { child, stdin: Some(stdin), exit: None })
@@ -74,7 +74,7 @@ impl Program {
     }
 }
 
-impl Transport for Program {
+impl Transport for ServerProgram {
     fn send(&mut self, line: String, _: &Proxy) {
         if let Some(stdin) = &self.stdin {
             stdin.send(line);

@@ -10,7 +10,7 @@ use std::borrow::Cow;
 
 /// The position of a string.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Place<'a> {
+pub(crate) struct StringPosition<'a> {
     /// Key in the outermost object.
     pub(crate) top: &'a str,
     /// Nearest key before the string.
@@ -21,7 +21,7 @@ pub(crate) struct Place<'a> {
 /// too, with themselves as their key.
 pub(crate) fn rewrite<'j>(
     json: &'j str,
-    mut change: impl FnMut(Place<'_>, &str) -> Option<String>,
+    mut change: impl FnMut(StringPosition<'_>, &str) -> Option<String>,
 ) -> Cow<'j, str> {
     let bytes = json.as_bytes();
     let mut out = String::new();
@@ -44,7 +44,7 @@ pub(crate) fn rewrite<'j>(
                         top.clone_from(&key);
                     }
                 }
-                if let Some(new) = change(Place { top: &top, key: &key }, &text) {
+                if let Some(new) = change(StringPosition { top: &top, key: &key }, &text) {
                     out.push_str(json.get(copied..at).unwrap_or_default());
                     out.push_str(&Value::from(new).to_string());
                     copied = end + 1;

@@ -1,6 +1,6 @@
 //! Transport of lines to a server, and the queue of lines to write to a stream.
 
-use crate::lines::Line;
+use crate::lines::ProtocolLine;
 use crate::proxy::Proxy;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,8 +9,8 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 /// An event on the server's side.
 #[derive(Debug)]
-pub(crate) enum Event {
-    Line(Line),
+pub(crate) enum TransportEvent {
+    Line(ProtocolLine),
     /// A request that will not be answered; its ID is JSON.
     Unanswered {
         id: String,

@@ -4,7 +4,7 @@ use serde_json::{Number, Value};
 
 /// Rules for comparing numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Numbers {
+pub enum NumberRules {
     /// 1 = 1.0 and true ≠ 1, as in JSON and JavaScript.
     #[default]
     Json,
@@ -17,11 +17,11 @@ pub enum Numbers {
 ///
 /// The recursion is bounded because parsers limit the nesting of values.
 #[must_use]
-pub fn equal(a: &Value, b: &Value, numbers: Numbers) -> bool {
+pub fn equal(a: &Value, b: &Value, numbers: NumberRules) -> bool {
     match (a, b) {
         (Value::Number(a), Value::Number(b)) => same_number(a, b),
         (Value::Bool(flag), Value::Number(number)) | (Value::Number(number), Value::Bool(flag)) => {
-            numbers == Numbers::Python && number.as_f64() == Some(f64::from(u8::from(*flag)))
+            numbers == NumberRules::Python && number.as_f64() == Some(f64::from(u8::from(*flag)))
         }
         (Value::Array(a), Value::Array(b)) => {
             a.len() == b.len() && a.iter().zip(b).all(|(a, b)| equal(a, b, numbers))
@@ -68,8 +68,8 @@ mod tests {
             (json!(9_007_199_254_740_993_i64), json!(9_007_199_254_740_992_i64), false, false),
             (json!(u64::MAX), json!(-1), false, false),
         ] {
-            assert_eq!(equal(&a, &b, Numbers::Json), json, "{a} {b}");
-            assert_eq!(equal(&b, &a, Numbers::Python), python, "{a} {b}");
+            assert_eq!(equal(&a, &b, NumberRules::Json), json, "{a} {b}");
+            assert_eq!(equal(&b, &a, NumberRules::Python), python, "{a} {b}");
         }
     }
 }

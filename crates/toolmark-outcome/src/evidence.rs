@@ -10,7 +10,7 @@ use toolmark_trace::Call;
 /// Role of a piece of evidence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Role {
+pub enum EvidenceRole {
     /// The call meets an expectation.
     Matched,
     /// Something expected is missing.
@@ -25,7 +25,7 @@ pub enum Role {
     Context,
 }
 
-impl Role {
+impl EvidenceRole {
     /// All roles, in order.
     pub const ALL: &[Self] = &[
         Self::Matched,
@@ -78,7 +78,7 @@ pub struct CallRef<T = Untrusted> {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Evidence<T = Untrusted> {
     /// Role of the evidence.
-    pub role: Role,
+    pub role: EvidenceRole,
     /// Description.
     pub text: T,
     /// The call.
@@ -194,19 +194,19 @@ impl Evidence<Printable> {
 impl Evidence {
     /// Creates evidence about a call.
     #[must_use]
-    pub fn call(role: Role, text: impl Into<Untrusted>, call: CallRef) -> Self {
+    pub fn call(role: EvidenceRole, text: impl Into<Untrusted>, call: CallRef) -> Self {
         Self { call: Some(call), ..Self::words(role, text) }
     }
 
     /// Creates evidence about something that is missing from the trace.
     #[must_use]
     pub fn absence(text: impl Into<Untrusted>) -> Self {
-        Self::words(Role::Missing, text)
+        Self::words(EvidenceRole::Missing, text)
     }
 
     /// Creates evidence about something other than a call: a budget, a file, a text.
     #[must_use]
-    pub fn words(role: Role, text: impl Into<Untrusted>) -> Self {
+    pub fn words(role: EvidenceRole, text: impl Into<Untrusted>) -> Self {
         Self { role, text: text.into(), call: None, place: None, excerpt: None }
     }
 

@@ -42,7 +42,7 @@ impl RowState {
 
 /// A row of an alignment.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Row<T = Untrusted> {
+pub struct ExplanationRow<T = Untrusted> {
     /// Description of the expectation in this row, if any.
     pub expected: Option<T>,
     /// The call in this row, if any.
@@ -54,9 +54,9 @@ pub struct Row<T = Untrusted> {
     pub why: Option<T>,
 }
 
-impl Row {
-    fn redact(self, redactor: Redactor) -> Row<Printable> {
-        Row {
+impl ExplanationRow {
+    fn redact(self, redactor: Redactor) -> ExplanationRow<Printable> {
+        ExplanationRow {
             expected: self.expected.map(|expected| redactor.apply(expected)),
             call: self.call.map(|call| call.redact(redactor)),
             state: self.state,
@@ -71,7 +71,7 @@ impl Row {
 pub struct Explanation<T = Untrusted> {
     /// Expectations and calls, in order. Long runs of extra calls may be omitted; `elided`
     /// counts them.
-    pub rows: Vec<Row<T>>,
+    pub rows: Vec<ExplanationRow<T>>,
     /// Number of extra calls without a row.
     #[serde(skip_serializing_if = "is_zero")]
     pub elided: usize,

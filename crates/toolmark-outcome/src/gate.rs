@@ -9,7 +9,7 @@ const EPSILON: f64 = 1e-9;
 
 /// Rule that decides a case.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Rule {
+pub enum GateRule {
     /// Every grader must pass.
     All,
     /// The weighted mean of the scores must reach the threshold.
@@ -24,23 +24,23 @@ pub enum Rule {
 
 /// Settings for combining the results of a case's graders.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Scoring {
+pub struct CaseScoring {
     /// Decision rule.
-    pub rule: Rule,
+    pub rule: GateRule,
     /// Profile of the rule: AgentV gives a case a score of 0 if a required grader fails or if
     /// all weights are 0.
     pub profile: Profile,
 }
 
-impl Default for Scoring {
+impl Default for CaseScoring {
     fn default() -> Self {
-        Self { rule: Rule::All, profile: Profile::Toolmark }
+        Self { rule: GateRule::All, profile: Profile::Toolmark }
     }
 }
 
 /// Result of one grader and its share in the case.
 #[derive(Debug, Clone)]
-pub struct Scored<'a> {
+pub struct ScoredGrader<'a> {
     /// Name of the grader.
     pub name: &'a str,
     /// Verdict of the grader.
@@ -59,7 +59,7 @@ pub struct Scored<'a> {
 
 /// Combined decision of the graders.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Decision {
+pub struct CaseDecision {
     /// Verdict of the case.
     pub verdict: Verdict,
     /// Weighted mean of the scores, if all of them are known.
@@ -74,7 +74,7 @@ pub fn reaches(score: f64, threshold: f64) -> bool {
     score + EPSILON >= threshold
 }
 
-impl Scoring {
+impl CaseScoring {
     fn is_agentv(self) -> bool {
         matches!(self.profile, Profile::AgentV1 | Profile::AgentV2 | Profile::AgentV5)
     }
@@ -82,9 +82,9 @@ impl Scoring {
     /// Decides a case. Graders with an unknown verdict are counted once at their best and
     /// once at their worst: the verdict is known only if both agree.
     #[must_use]
-    pub fn decide(self, graders: &[Scored<'_>]) -> Decision {
+    pub fn decide(self, graders: &[ScoredGrader<'_>]) -> CaseDecision {
         if graders.is_empty() {
-            return Decision {
+            return CaseDecision {
                 verdict: Verdict::Unknown(Cause::NoGraders),
                 score: None,
                 reason: "the case has no graders".into(),
@@ -92,9 +92,9 @@ impl Scoring {
         }
         let total: f64 = graders.iter().map(|g| g.weight).sum();
         let (low, high) = match self.rule {
-            Rule::All | Rule::Threshold(_) => bounds(graders, total),
-            Rule::LowestTurn(_) => over_turns(graders, f64::min),
-            Rule::HighestTurn(_) => over_turns(graders, f64::max),
+            GateRule::All | GateRule::Threshold(_) => bounds(graders, total),
+            GateRule::LowestTurn(_) => over_turns(graders, f64::min),
+            GateRule::HighestTurn(_) => over_turns(graders, f64::max),
         };
         let score = (low == high && total > 0.0).then_some(low);
         let required =
@@ -108,23 +108,23 @@ impl Scoring {
         if let Some((name, Verdict::Fail)) = required {
             let score = if self.is_agentv() { Some(0.0) } else { score };
             let reason = format!("the required grader {name} did not pass");
-            return Decision { verdict: Verdict::Fail, score, reason };
+            return CaseDecision { verdict: Verdict::Fail, score, reason };
         }
         let decided = match self.rule {
-            Rule::All => all(graders),
-            Rule::Threshold(threshold)
-            | Rule::LowestTurn(threshold)
-            | Rule::HighestTurn(threshold)
+            GateRule::All => all(graders),
+            GateRule::Threshold(threshold)
+            | GateRule::LowestTurn(threshold)
+            | GateRule::HighestTurn(threshold)
                 if total > 0.0 =>
             {
                 self.over(threshold, low, high, graders)
             }
-            _ if self.is_agentv() => Decision {
+            _ if self.is_agentv() => CaseDecision {
                 verdict: Verdict::Fail,
                 score: Some(0.0),
                 reason: "all weights are 0".into(),
             },
-            _ => Decision {
+            _ => CaseDecision {
                 verdict: Verdict::Unknown(Cause::Configuration),
                 score: None,
                 reason: "all weights are 0, so no score can reach the threshold".into(),
@@ -134,18 +134,18 @@ impl Scoring {
             Some((_, unknown @ Verdict::Unknown(_))) => decided.verdict.and(unknown),
             _ => decided.verdict,
         };
-        Decision { verdict, score: decided.score.or(score), reason: decided.reason }
+        CaseDecision { verdict, score: decided.score.or(score), reason: decided.reason }
     }
 
     /// Returns whether a required grader passes, or unknown.
-    fn holds(self, grader: &Scored<'_>) -> Verdict {
+    fn holds(self, grader: &ScoredGrader<'_>) -> Verdict {
         let mark = match (grader.min_score, self.rule) {
             (Some(mark), _) => mark,
             (
                 None,
-                Rule::Threshold(threshold)
-                | Rule::LowestTurn(threshold)
-                | Rule::HighestTurn(threshold),
+                GateRule::Threshold(threshold)
+                | GateRule::LowestTurn(threshold)
+                | GateRule::HighestTurn(threshold),
             ) if self.is_agentv() => threshold,
             _ => return grader.verdict,
         };
@@ -162,12 +162,18 @@ impl Scoring {
         if self.is_agentv() { score >= threshold } else { reaches(score, threshold) }
     }
 
-    fn over(self, threshold: f64, low: f64, high: f64, graders: &[Scored<'_>]) -> Decision {
+    fn over(
+        self,
+        threshold: f64,
+        low: f64,
+        high: f64,
+        graders: &[ScoredGrader<'_>],
+    ) -> CaseDecision {
         if low == high {
             let holds = self.reaches(low, threshold);
             let word = if holds { "reaches" } else { "is below" };
             let reason = format!("score {} {word} the threshold {threshold}", rounded(low));
-            return Decision { verdict: Verdict::of(holds), score: Some(low), reason };
+            return CaseDecision { verdict: Verdict::of(holds), score: Some(low), reason };
         }
         let range = format!("score between {} and {}", rounded(low), rounded(high));
         let (verdict, reason) = if self.reaches(low, threshold) {
@@ -183,13 +189,13 @@ impl Scoring {
             );
             (Verdict::Unknown(cause.unwrap_or(Cause::MissingEvidence)), reason)
         };
-        Decision { verdict, score: None, reason }
+        CaseDecision { verdict, score: None, reason }
     }
 }
 
 /// Picks one of the means of the turns and of the graders of the whole trajectory.
-fn over_turns(graders: &[Scored<'_>], pick: fn(f64, f64) -> f64) -> (f64, f64) {
-    let mut turns: BTreeMap<Option<u32>, Vec<Scored<'_>>> = BTreeMap::new();
+fn over_turns(graders: &[ScoredGrader<'_>], pick: fn(f64, f64) -> f64) -> (f64, f64) {
+    let mut turns: BTreeMap<Option<u32>, Vec<ScoredGrader<'_>>> = BTreeMap::new();
     for grader in graders {
         turns.entry(grader.turn).or_default().push(grader.clone());
     }
@@ -201,12 +207,12 @@ fn over_turns(graders: &[Scored<'_>], pick: fn(f64, f64) -> f64) -> (f64, f64) {
 }
 
 /// Returns the weighted mean with unknown graders counted as 0, and with them counted as 1.
-fn bounds(graders: &[Scored<'_>], total: f64) -> (f64, f64) {
+fn bounds(graders: &[ScoredGrader<'_>], total: f64) -> (f64, f64) {
     if total <= 0.0 {
         return (0.0, 0.0);
     }
     let mean = |unknown: f64| {
-        let score = |g: &Scored<'_>| match (g.score, g.verdict) {
+        let score = |g: &ScoredGrader<'_>| match (g.score, g.verdict) {
             (Some(score), _) => score,
             (None, Verdict::Pass) => 1.0,
             (None, Verdict::Fail) => 0.0,
@@ -218,13 +224,13 @@ fn bounds(graders: &[Scored<'_>], total: f64) -> (f64, f64) {
 }
 
 fn names<'a>(
-    graders: &'a [Scored<'_>],
+    graders: &'a [ScoredGrader<'_>],
     which: impl Fn(Verdict) -> bool + 'a,
 ) -> impl Iterator<Item = &'a str> {
     graders.iter().filter(move |g| which(g.verdict)).map(|g| g.name)
 }
 
-fn all(graders: &[Scored<'_>]) -> Decision {
+fn all(graders: &[ScoredGrader<'_>]) -> CaseDecision {
     let verdict = graders.iter().fold(Verdict::Pass, |sum, g| sum.and(g.verdict));
     let list = |which: fn(Verdict) -> bool| {
         let names: Vec<&str> = names(graders, which).collect();
@@ -240,7 +246,7 @@ fn all(graders: &[Scored<'_>]) -> Decision {
             format!("cannot be told: {}", list(|v| matches!(v, Verdict::Unknown(_))))
         }
     };
-    Decision { verdict, score: None, reason }
+    CaseDecision { verdict, score: None, reason }
 }
 
 /// Rounds a score for display.
@@ -255,23 +261,31 @@ mod tests {
 
     const UNKNOWN: Verdict = Verdict::Unknown(Cause::NeedsJudge);
 
-    fn grader(score: Option<f64>, weight: f64) -> Scored<'static> {
+    fn grader(score: Option<f64>, weight: f64) -> ScoredGrader<'static> {
         let verdict = match score {
             None => UNKNOWN,
             Some(score) => Verdict::of(score >= 1.0),
         };
-        Scored { name: "g", verdict, score, weight, required: false, min_score: None, turn: None }
+        ScoredGrader {
+            name: "g",
+            verdict,
+            score,
+            weight,
+            required: false,
+            min_score: None,
+            turn: None,
+        }
     }
 
-    fn required(score: Option<f64>, min_score: Option<f64>) -> Scored<'static> {
-        Scored { required: true, min_score, ..grader(score, 1.0) }
+    fn required(score: Option<f64>, min_score: Option<f64>) -> ScoredGrader<'static> {
+        ScoredGrader { required: true, min_score, ..grader(score, 1.0) }
     }
 
     #[test]
     fn decisions() {
-        let all = Scoring::default();
-        let over = |t| Scoring { rule: Rule::Threshold(t), profile: Profile::Toolmark };
-        let agentv = |t| Scoring { rule: Rule::Threshold(t), profile: Profile::AgentV2 };
+        let all = CaseScoring::default();
+        let over = |t| CaseScoring { rule: GateRule::Threshold(t), profile: Profile::Toolmark };
+        let agentv = |t| CaseScoring { rule: GateRule::Threshold(t), profile: Profile::AgentV2 };
         let (one, zero, none) = (grader(Some(1.0), 1.0), grader(Some(0.0), 1.0), grader(None, 1.0));
         for (n, scoring, graders, verdict, score) in [
             (1, all, vec![one.clone(), one.clone()], Verdict::Pass, Some(1.0)),
@@ -325,29 +339,29 @@ mod tests {
             (Profile::AgentV2, Verdict::Fail),
             (Profile::AgentV5, Verdict::Fail),
         ] {
-            let scoring = Scoring { rule: Rule::Threshold(0.8), profile };
+            let scoring = CaseScoring { rule: GateRule::Threshold(0.8), profile };
             assert_eq!(scoring.decide(&[grader(Some(near), 1.0)]).verdict, verdict, "{profile}");
         }
     }
 
     #[test]
     fn turns_are_taken_by_their_lowest_or_highest() {
-        let of = |turn, score| Scored { turn, ..grader(score, 1.0) };
+        let of = |turn, score| ScoredGrader { turn, ..grader(score, 1.0) };
         let first = [of(Some(0), Some(1.0)), of(Some(0), Some(0.0))];
         let all = [&first[..], &[of(Some(1), Some(1.0)), of(None, Some(0.8))]].concat();
         for (rule, verdict, score) in [
-            (Rule::LowestTurn(0.6), Verdict::Fail, Some(0.5)),
-            (Rule::LowestTurn(0.5), Verdict::Pass, Some(0.5)),
-            (Rule::HighestTurn(0.9), Verdict::Pass, Some(1.0)),
-            (Rule::Threshold(0.7), Verdict::Pass, Some(0.7)),
+            (GateRule::LowestTurn(0.6), Verdict::Fail, Some(0.5)),
+            (GateRule::LowestTurn(0.5), Verdict::Pass, Some(0.5)),
+            (GateRule::HighestTurn(0.9), Verdict::Pass, Some(1.0)),
+            (GateRule::Threshold(0.7), Verdict::Pass, Some(0.7)),
         ] {
-            let decision = Scoring { rule, profile: Profile::AgentV2 }.decide(&all);
+            let decision = CaseScoring { rule, profile: Profile::AgentV2 }.decide(&all);
             assert_eq!(decision.verdict, verdict, "{rule:?}");
             assert!((decision.score.unwrap() - score.unwrap()).abs() < 1e-12, "{rule:?}");
         }
         let open = [of(Some(0), Some(1.0)), of(Some(1), None)];
-        let rule = Rule::LowestTurn(0.5);
-        let decision = Scoring { rule, profile: Profile::Toolmark }.decide(&open);
+        let rule = GateRule::LowestTurn(0.5);
+        let decision = CaseScoring { rule, profile: Profile::Toolmark }.decide(&open);
         assert_eq!(decision.verdict, UNKNOWN);
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! A grader returns an [`Outcome`]: pass, fail or unknown, a score if it
 //! defines one, a reason, and [`Evidence`] that names the decisive calls. A
-//! rule returns [`Finding`]s. [`Scoring`] combines many outcomes into one decision,
+//! rule returns [`Finding`]s. [`CaseScoring`] combines many outcomes into one decision,
 //! [`statistics`] computes the confidence of rates, and [`judging`] defines the questions
 //! to a judge and evaluates its answers.
 //!
@@ -40,21 +40,21 @@ pub mod testing;
 mod trials;
 mod view;
 
-pub use equality::{Numbers, equal};
-pub use evidence::{CallRef, Evidence, Role};
-pub use explanation::{Explanation, Row, RowState};
+pub use equality::{NumberRules, equal};
+pub use evidence::{CallRef, Evidence, EvidenceRole};
+pub use explanation::{Explanation, ExplanationRow, RowState};
 pub use finding::{Axis, Confidence, Finding, SecondOpinion, Severity};
-pub use gate::{Decision, Rule, Scored, Scoring, reaches, rounded};
-pub use outcome::{Cause, Contrast, Metrics, Outcome, Part, Verdict};
+pub use gate::{CaseDecision, CaseScoring, GateRule, ScoredGrader, reaches, rounded};
+pub use outcome::{Cause, Contrast, GraderMetrics, Outcome, OutcomePart, Verdict};
 pub use place::{SpecPlace, TracePlace};
 pub use profile::Profile;
 pub use result::{
-    CaseResult, CaseSummary, GraderResult, RunResult, Source, Summary, Timeline, TimelineEntry,
-    Took,
+    CaseResult, CaseSummary, GraderResult, RunResult, Summary, Timeline, TimelineEntry, Took,
+    TrajectorySource,
 };
-pub use subject::{Context, Environment, Findings, Subject};
+pub use subject::{CaseContext, Environment, FindingSource, Subject};
 pub use toolmark_base::text::excerpt;
 /// Text types of results.
-pub use toolmark_redact::{Harmless, Name, Printable, Redactor, Untrusted, printable};
+pub use toolmark_redact::{Harmless, Printable, Redactor, SharedName, Untrusted, printable};
 pub use trials::PassRule;
-pub use view::{IndexedCall, Missing, View, duration_of, prompt_of};
+pub use view::{IndexedCall, Missing, TrajectoryView, duration_of, prompt_of};

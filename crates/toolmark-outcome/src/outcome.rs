@@ -212,11 +212,11 @@ impl Serialize for Verdict {
 }
 
 /// Named numbers and strings of a grader, in its order.
-pub type Metrics<T = Untrusted> = Json<Map<String, Value>, T>;
+pub type GraderMetrics<T = Untrusted> = Json<Map<String, Value>, T>;
 
 /// One of several named checks of a grader.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Part<T = Untrusted> {
+pub struct OutcomePart<T = Untrusted> {
     /// Description of the check.
     pub text: T,
     /// Verdict of the check.
@@ -229,15 +229,15 @@ pub struct Part<T = Untrusted> {
     pub reason: Option<T>,
 }
 
-impl Part {
+impl OutcomePart {
     /// Creates a check with its verdict.
     #[must_use]
     pub fn new(text: impl Into<Untrusted>, verdict: Verdict) -> Self {
         Self { text: text.into(), verdict, score: None, reason: None }
     }
 
-    fn redact(self, redactor: Redactor) -> Part<Printable> {
-        Part {
+    fn redact(self, redactor: Redactor) -> OutcomePart<Printable> {
+        OutcomePart {
             text: redactor.apply(self.text),
             verdict: self.verdict,
             score: self.score,
@@ -282,9 +282,9 @@ pub struct Outcome<T = Untrusted> {
     /// Calls, steps and texts that decided the verdict.
     pub evidence: Vec<Evidence<T>>,
     /// Named outputs of the grader.
-    pub metrics: Metrics<T>,
+    pub metrics: GraderMetrics<T>,
     /// Individual checks, if the grader has several.
-    pub parts: Vec<Part<T>>,
+    pub parts: Vec<OutcomePart<T>>,
     /// Alignment of expectations and calls, if the grader made one.
     pub explanation: Option<Explanation<T>>,
     /// Different result under another profile.
@@ -302,7 +302,7 @@ impl Outcome {
             score: Some(score),
             reason: reason.into(),
             evidence: Vec::new(),
-            metrics: Metrics::new(),
+            metrics: GraderMetrics::new(),
             parts: Vec::new(),
             explanation: None,
             contrast: None,

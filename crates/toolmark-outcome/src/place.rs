@@ -1,14 +1,14 @@
 //! Positions in traces and specs that results refer to.
 
 use serde::Serialize;
-use toolmark_redact::{Name, Printable, Redactor, Untrusted};
+use toolmark_redact::{Printable, Redactor, SharedName, Untrusted};
 use toolmark_trace::Location;
 
 /// A position in a trace.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct TracePlace<T = Untrusted> {
     /// File name as given on input.
-    pub file: Name<T>,
+    pub file: SharedName<T>,
     /// Line, from 1.
     pub line: u32,
     /// Column in characters, from 1.
@@ -37,7 +37,7 @@ impl TracePlace {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct SpecPlace<T = Untrusted> {
     /// File name.
-    pub file: Name<T>,
+    pub file: SharedName<T>,
     /// Line, from 1.
     pub line: u32,
     /// Column, from 1.

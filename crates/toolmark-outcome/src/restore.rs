@@ -4,12 +4,12 @@
 //! inspected later does not repeat any grader, program or judge. The position of a case or a
 //! grader in the spec is not stored, because the caller has the plan.
 
-use crate::evidence::{CallRef, Evidence, Role};
-use crate::explanation::{Explanation, Row, RowState};
-use crate::outcome::{Cause, Contrast, Outcome, Part, Verdict};
+use crate::evidence::{CallRef, Evidence, EvidenceRole};
+use crate::explanation::{Explanation, ExplanationRow, RowState};
+use crate::outcome::{Cause, Contrast, Outcome, OutcomePart, Verdict};
 use crate::place::{SpecPlace, TracePlace};
 use crate::profile::Profile;
-use crate::result::{CaseResult, GraderResult, Source, Took};
+use crate::result::{CaseResult, GraderResult, Took, TrajectorySource};
 use serde_json::Value;
 use toolmark_redact::Untrusted;
 use toolmark_trace::{Status, format_by_id};
@@ -67,9 +67,9 @@ fn verdict(value: &Value) -> Option<Verdict> {
     }
 }
 
-fn source(value: &Value) -> Option<Source> {
+fn source(value: &Value) -> Option<TrajectorySource> {
     let format = value.get("format")?.as_str()?;
-    Some(Source {
+    Some(TrajectorySource {
         id: text(value, "id"),
         name: text(value, "name"),
         source: value.get("source")?.as_str()?.to_owned().into(),
@@ -119,8 +119,8 @@ fn contrast(value: &Value) -> Option<Contrast> {
     })
 }
 
-fn part(value: &Value) -> Option<Part> {
-    Some(Part {
+fn part(value: &Value) -> Option<OutcomePart> {
+    Some(OutcomePart {
         text: text(value, "text")?,
         verdict: verdict(value)?,
         score: value.get("score").and_then(Value::as_f64),
@@ -131,7 +131,7 @@ fn part(value: &Value) -> Option<Part> {
 fn evidence(value: &Value) -> Option<Evidence> {
     let word = value.get("role")?.as_str()?;
     Some(Evidence {
-        role: Role::ALL.iter().copied().find(|role| role.word() == word)?,
+        role: EvidenceRole::ALL.iter().copied().find(|role| role.word() == word)?,
         text: text(value, "text")?,
         call: value.get("call").and_then(call),
         place: value.get("place").and_then(place),
@@ -171,7 +171,7 @@ fn explanation(value: &Value) -> Explanation {
     }
 }
 
-fn row(value: &Value) -> Option<Row> {
+fn row(value: &Value) -> Option<ExplanationRow> {
     let word = value.get("state")?.as_str()?;
     let states = [
         RowState::Matched,
@@ -182,7 +182,7 @@ fn row(value: &Value) -> Option<Row> {
         RowState::Forbidden,
         RowState::Unknown,
     ];
-    Some(Row {
+    Some(ExplanationRow {
         expected: text(value, "expected"),
         call: value.get("call").and_then(call),
         state: states.into_iter().find(|state| state.word() == word)?,
@@ -207,7 +207,7 @@ mod tests {
             status: "failed",
             place: Some(place.clone()),
         };
-        let row = Row {
+        let row = ExplanationRow {
             expected: Some("a".into()),
             call: Some(call.clone()),
             state: RowState::Mismatched,
@@ -215,14 +215,14 @@ mod tests {
         };
         let mut outcome = Outcome::scored(Verdict::Fail, 0.5, "why");
         outcome.evidence = vec![Evidence {
-            role: Role::Mismatch,
+            role: EvidenceRole::Mismatch,
             text: "x".into(),
             call: Some(call),
             place: Some(place),
             excerpt: Some("y".into()),
         }];
         outcome.metrics.insert("n".to_owned(), 3.into());
-        let mut part = Part::new("p", Verdict::Unknown(Cause::MissingEvidence));
+        let mut part = OutcomePart::new("p", Verdict::Unknown(Cause::MissingEvidence));
         part.reason = Some("r".into());
         outcome.parts = vec![part];
         outcome.explanation = Some(Explanation {
@@ -242,7 +242,7 @@ mod tests {
             case: "c".into(),
             case_index: usize::MAX,
             target: Some("t".into()),
-            trajectory: Some(Source {
+            trajectory: Some(TrajectorySource {
                 id: Some("id".into()),
                 name: None,
                 source: "t.jsonl".into(),

@@ -6,19 +6,19 @@ use crate::place::SpecPlace;
 use crate::profile::Profile;
 use serde::Serialize;
 use serde_json::{Map, Value};
-use toolmark_redact::{Json, Name, Printable, Redactor, Untrusted, printable};
-use toolmark_trace::{Recorded, Trajectory};
+use toolmark_redact::{Json, Printable, Redactor, SharedName, Untrusted, printable};
+use toolmark_trace::{RecordedCalls, Trajectory};
 
 /// The trajectory that a result is about.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Source<T = Untrusted> {
+pub struct TrajectorySource<T = Untrusted> {
     /// Id of the trajectory.
     pub id: Option<T>,
     /// Display name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<T>,
     /// File from which the trajectory was read.
-    pub source: Name<T>,
+    pub source: SharedName<T>,
     /// Trace format.
     pub format: &'static str,
     /// Duration of the run, in milliseconds.
@@ -49,7 +49,7 @@ impl Took {
     pub fn of(run: &Trajectory) -> Self {
         let mut took = Self { calls: Some(0), ..Self::default() };
         for run in run.flatten().into_iter().filter(|run| !run.relayed) {
-            let is_whole = run.calls_recorded() == Recorded::Fully;
+            let is_whole = run.calls_recorded() == RecordedCalls::Fully;
             took.calls = took.calls.filter(|_| is_whole).map(|sum| sum + run.calls.len() as u64);
             if let Some(usage) = &run.usage {
                 took.tokens = Some(took.tokens.unwrap_or(0).saturating_add(usage.total()));
@@ -62,9 +62,9 @@ impl Took {
     }
 }
 
-impl Source {
-    fn redact(self, redactor: Redactor) -> Source<Printable> {
-        Source {
+impl TrajectorySource {
+    fn redact(self, redactor: Redactor) -> TrajectorySource<Printable> {
+        TrajectorySource {
             id: self.id.map(|id| redactor.apply(id)),
             name: self.name.map(|name| redactor.apply(name)),
             source: redactor.name(self.source),
@@ -169,7 +169,7 @@ pub struct CaseResult<T = Untrusted> {
     /// Target of the case, if toolmark ran it.
     pub target: Option<T>,
     /// The trajectory; `None` if there was none to grade.
-    pub trajectory: Option<Source<T>>,
+    pub trajectory: Option<TrajectorySource<T>>,
     /// Hash of the first prompt, if the trace records it: runs with different prompts are not
     /// trials of the same case.
     pub asked: Option<u64>,
@@ -357,7 +357,7 @@ impl Summary {
 #[derive(Debug, Clone)]
 pub struct RunResult<T = Untrusted> {
     /// Path of the spec.
-    pub spec: Name<T>,
+    pub spec: SharedName<T>,
     /// Dialect of the spec.
     pub dialect: &'static str,
     /// Name of the spec.

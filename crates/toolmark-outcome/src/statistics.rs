@@ -94,7 +94,7 @@ pub fn difference_of(first: (f64, (f64, f64)), second: (f64, (f64, f64))) -> (f6
 /// Counts of paired trials: passed both times, only the first time, only the second time, or
 /// neither time.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Pairs {
+pub struct TrialPairs {
     /// Passed both times.
     pub both: u64,
     /// Passed the first time only.
@@ -105,7 +105,7 @@ pub struct Pairs {
     pub neither: u64,
 }
 
-impl Pairs {
+impl TrialPairs {
     /// Adds a pair.
     pub fn add(&mut self, first: bool, second: bool) {
         let count = match (first, second) {
@@ -292,17 +292,17 @@ mod tests {
     fn pairs_have_the_published_values() {
         // Airway responses before and after a transplantation (Fagerland, Lydersen
         // and Laake 2014): 1, 1, 7 and 12 of 21.
-        let pairs = Pairs { both: 1, first: 1, second: 7, neither: 12 };
+        let pairs = TrialPairs { both: 1, first: 1, second: 7, neither: 12 };
         assert!((pairs.p_value() - 0.0703).abs() < 1e-4, "{}", pairs.p_value());
         assert!((pairs.difference().unwrap() - 0.2857).abs() < 1e-4);
         let (low, high) = pairs.interval().unwrap();
         assert!((low - 0.026).abs() < 1e-3 && (high - 0.507).abs() < 1e-3, "{low} {high}");
         // 9 against 2 (Fay 2010).
-        let pairs = Pairs { both: 21, first: 9, second: 2, neither: 12 };
+        let pairs = TrialPairs { both: 21, first: 9, second: 2, neither: 12 };
         assert!((pairs.p_value() - 0.065_43).abs() < 1e-5);
-        assert_eq!(Pairs::default().p_value(), 1.0);
-        assert_eq!(Pairs::default().interval(), None);
-        let many = Pairs { first: 2_000_000, second: 2_001_000, ..Pairs::default() };
+        assert_eq!(TrialPairs::default().p_value(), 1.0);
+        assert_eq!(TrialPairs::default().interval(), None);
+        let many = TrialPairs { first: 2_000_000, second: 2_001_000, ..TrialPairs::default() };
         assert!(many.p_value() > 0.5 && many.p_value() < 0.7, "{}", many.p_value());
     }
 

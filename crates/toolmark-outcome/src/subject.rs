@@ -1,7 +1,7 @@
 //! Input of a grader.
 
 use crate::judging::Judge;
-use crate::view::View;
+use crate::view::TrajectoryView;
 use serde_json::Value;
 use std::fmt::Debug;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use toolmark_trace::Trajectory;
 
 /// Data of a case besides its graders.
 #[derive(Debug, Clone, Default)]
-pub struct Context {
+pub struct CaseContext {
     /// Id of the case.
     pub case: String,
     /// Prompts to the agent, one per turn.
@@ -47,11 +47,11 @@ pub struct Environment {
     /// Judge for questions; without one, their verdicts are unknown.
     pub judge: Option<Arc<dyn Judge>>,
     /// Source of rule findings.
-    pub findings: Option<Arc<dyn Findings>>,
+    pub findings: Option<Arc<dyn FindingSource>>,
 }
 
 /// Finds the calls of a trajectory that rules report.
-pub trait Findings: Send + Sync + Debug {
+pub trait FindingSource: Send + Sync + Debug {
     /// Returns the codes of the rules, each with the index of its call.
     fn of(&self, trajectory: &Trajectory) -> Vec<(usize, &'static str)>;
 }
@@ -72,9 +72,9 @@ impl Default for Environment {
 /// Input of a grader.
 pub struct Subject<'a> {
     /// The trajectory, or the turn to which the grader is restricted.
-    pub view: View<'a>,
+    pub view: TrajectoryView<'a>,
     /// Data of the case.
-    pub context: &'a Context,
+    pub context: &'a CaseContext,
     /// Permissions and services.
     pub environment: &'a Environment,
 }

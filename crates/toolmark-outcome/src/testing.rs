@@ -1,13 +1,13 @@
 //! Traces for the tests of graders and of their input.
 
 use serde_json::{Value, json};
-use toolmark_trace::{Options, Trajectory, read};
+use toolmark_trace::{ReadOptions, Trajectory, read};
 
 /// Reads the trajectories of a text in any format.
 #[must_use]
 pub fn runs(trace: &str) -> Vec<Trajectory> {
     let stream = std::io::Cursor::new(trace.as_bytes().to_vec());
-    read(stream, "trace", &Options::default()).into_iter().flatten().collect()
+    read(stream, "trace", &ReadOptions::default()).into_iter().flatten().collect()
 }
 
 /// Creates a Vally trajectory with these events, each `(type, data)`, one second apart.

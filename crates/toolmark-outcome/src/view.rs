@@ -1,6 +1,6 @@
 //! A trajectory as graders see it: the whole, or one turn.
 
-use crate::evidence::{CallRef, Evidence, Role};
+use crate::evidence::{CallRef, Evidence, EvidenceRole};
 use crate::excerpt;
 use crate::place::TracePlace;
 use jiff::SignedDuration;
@@ -41,7 +41,7 @@ impl Missing {
 }
 
 /// A trajectory, or one turn of it.
-pub struct View<'a> {
+pub struct TrajectoryView<'a> {
     trajectory: &'a Trajectory,
     events: Range<usize>,
     calls: Vec<IndexedCall<'a>>,
@@ -53,7 +53,7 @@ pub struct View<'a> {
     looked: Cell<bool>,
 }
 
-impl<'a> View<'a> {
+impl<'a> TrajectoryView<'a> {
     /// Creates a view of the whole trajectory, without the calls of a (simulated) user.
     #[must_use]
     pub fn whole(trajectory: &'a Trajectory) -> Self {
@@ -249,7 +249,7 @@ impl<'a> View<'a> {
     #[must_use]
     pub fn evidence(
         &self,
-        role: Role,
+        role: EvidenceRole,
         text: impl Into<Untrusted>,
         seen: IndexedCall<'_>,
     ) -> Evidence {
@@ -260,7 +260,7 @@ impl<'a> View<'a> {
     #[must_use]
     pub fn event_evidence(
         &self,
-        role: Role,
+        role: EvidenceRole,
         text: impl Into<Untrusted>,
         event: &Event,
     ) -> Evidence {

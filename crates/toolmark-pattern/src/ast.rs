@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 /// A node of the syntax tree.
 #[derive(Debug)]
-pub(super) enum Node {
+pub(super) enum AstNode {
     /// The empty text.
     Empty,
     /// One character, exactly.
@@ -17,15 +17,15 @@ pub(super) enum Node {
     /// One character of a set; case folding is already in the set.
     Set(Arc<Set>),
     /// Nodes in sequence.
-    Concat(Vec<Node>),
+    Concat(Vec<AstNode>),
     /// The first alternative that lets the rest match.
-    Alt(Vec<Node>),
+    Alt(Vec<AstNode>),
     /// A capture group, counted from 1.
-    Group(usize, Box<Node>),
+    Group(usize, Box<AstNode>),
     /// A condition on a position.
     Assert(Assert),
     /// A condition on the text after or before a position.
-    Look { behind: bool, negate: bool, body: Box<Node> },
+    Look { behind: bool, negate: bool, body: Box<AstNode> },
     /// The text that a group captured.
     Backref { group: usize, fold: bool },
     /// A quantifier.
@@ -35,7 +35,7 @@ pub(super) enum Node {
 /// A quantified node.
 #[derive(Debug)]
 pub(super) struct Repeat {
-    pub(super) body: Node,
+    pub(super) body: AstNode,
     pub(super) min: u32,
     /// Maximum number of iterations; `None` for no upper bound.
     pub(super) max: Option<u32>,
@@ -61,24 +61,27 @@ pub(super) enum Assert {
     },
 }
 
-impl Node {
+impl AstNode {
     /// Returns whether the node can match the empty text somewhere. Nested quantifiers store
     /// their result, so that each node is visited only once.
     pub(super) fn nullable(&self) -> bool {
         match self {
-            Node::Char(_) | Node::Set(_) => false,
-            Node::Empty | Node::Assert(_) | Node::Look { .. } | Node::Backref { .. } => true,
-            Node::Concat(items) => items.iter().all(Node::nullable),
-            Node::Alt(branches) => branches.iter().any(Node::nullable),
-            Node::Group(_, body) => body.nullable(),
-            Node::Repeat(repeat) => repeat.min == 0 || repeat.nullable,
+            AstNode::Char(_) | AstNode::Set(_) => false,
+            AstNode::Empty
+            | AstNode::Assert(_)
+            | AstNode::Look { .. }
+            | AstNode::Backref { .. } => true,
+            AstNode::Concat(items) => items.iter().all(AstNode::nullable),
+            AstNode::Alt(branches) => branches.iter().any(AstNode::nullable),
+            AstNode::Group(_, body) => body.nullable(),
+            AstNode::Repeat(repeat) => repeat.min == 0 || repeat.nullable,
         }
     }
 }
 
 /// Properties that determine which engine can run a pattern.
 #[derive(Debug)]
-pub(super) struct Facts {
+pub(super) struct PatternFacts {
     /// Whether there are no look-arounds and no backreferences.
     pub(super) regular: bool,
     /// Whether `^` or `$` occurs in multi-line mode.
@@ -97,10 +100,10 @@ pub(super) struct Facts {
     pub(super) cost: usize,
 }
 
-impl Facts {
+impl PatternFacts {
     /// Computes the properties of a whole pattern.
-    pub(super) fn of(node: &Node) -> Facts {
-        let mut facts = Facts {
+    pub(super) fn of(node: &AstNode) -> PatternFacts {
+        let mut facts = PatternFacts {
             regular: true,
             lines: false,
             folded_words: false,
@@ -109,23 +112,23 @@ impl Facts {
             same_groups: true,
             cost: 0,
         };
-        facts.cost = facts.visit(node, Place { looped: false, optional: false });
+        facts.cost = facts.visit(node, AstPosition { looped: false, optional: false });
         facts.same_groups &= facts.same_span;
         facts
     }
 
-    fn visit(&mut self, node: &Node, place: Place) -> usize {
+    fn visit(&mut self, node: &AstNode, place: AstPosition) -> usize {
         match node {
-            Node::Empty | Node::Char(_) | Node::Set(_) => 1,
-            Node::Concat(items) => self.visit_all(items, place),
-            Node::Alt(branches) => self
-                .visit_all(branches, Place { optional: true, ..place })
+            AstNode::Empty | AstNode::Char(_) | AstNode::Set(_) => 1,
+            AstNode::Concat(items) => self.visit_all(items, place),
+            AstNode::Alt(branches) => self
+                .visit_all(branches, AstPosition { optional: true, ..place })
                 .saturating_add(branches.len() * 2),
-            Node::Group(_, body) => {
+            AstNode::Group(_, body) => {
                 self.same_groups &= !(place.looped && place.optional);
                 self.visit(body, place).saturating_add(2)
             }
-            Node::Assert(assert) => {
+            AstNode::Assert(assert) => {
                 match assert {
                     Assert::LineStart | Assert::LineEnd => self.lines = true,
                     Assert::Word { fold, negate } => {
@@ -136,25 +139,25 @@ impl Facts {
                 }
                 1
             }
-            Node::Look { body, .. } => {
+            AstNode::Look { body, .. } => {
                 self.regular = false;
                 self.visit(body, place).saturating_add(2)
             }
-            Node::Backref { .. } => {
+            AstNode::Backref { .. } => {
                 self.regular = false;
                 1
             }
-            Node::Repeat(repeat) => {
+            AstNode::Repeat(repeat) => {
                 let varies = repeat.max != Some(repeat.min);
                 self.same_span &= !(repeat.nullable && varies);
                 // An optional group outside of every loop keeps its capture.
-                let place = Place {
+                let place = AstPosition {
                     optional: place.looped && (place.optional || repeat.min == 0),
                     looped: place.looped || repeat.max.is_none_or(|max| max > 1),
                 };
                 let body = self.visit(&repeat.body, place);
                 match repeat.body {
-                    Node::Char(_) | Node::Set(_) => 2,
+                    AstNode::Char(_) | AstNode::Set(_) => 2,
                     _ => {
                         let copies = repeat.max.unwrap_or(repeat.min.saturating_add(1));
                         body.saturating_add(5).saturating_mul(copies as usize)
@@ -164,14 +167,14 @@ impl Facts {
         }
     }
 
-    fn visit_all(&mut self, nodes: &[Node], place: Place) -> usize {
+    fn visit_all(&mut self, nodes: &[AstNode], place: AstPosition) -> usize {
         nodes.iter().fold(0, |cost: usize, node| cost.saturating_add(self.visit(node, place)))
     }
 }
 
 /// Position of a node in the tree.
 #[derive(Clone, Copy)]
-struct Place {
+struct AstPosition {
     /// Whether the node is inside a loop.
     looped: bool,
     /// Whether the node is inside something that an iteration may skip.

@@ -7,7 +7,7 @@
 
 use super::StepLimit;
 use super::ast::Assert;
-use super::program::{Inst, Program, Test};
+use super::program::{CharTest, CompiledPattern, Inst};
 use super::set::{fold, is_line_end, is_word};
 
 /// Step limit of any search, and the additional steps for each byte of the text.
@@ -27,7 +27,7 @@ const MAX_MEMO_BITS: usize = 1 << 27;
 pub(super) const UNSET: usize = usize::MAX;
 
 /// An action to take when the current alternative fails.
-enum Frame {
+enum BacktrackFrame {
     /// Continue from here.
     Resume { pc: usize, at: usize },
     /// Restore the previous value of a slot.
@@ -50,7 +50,7 @@ pub(super) enum Begin {
 
 /// Finds the leftmost match and returns the bounds of all groups.
 pub(super) fn search(
-    program: &Program,
+    program: &CompiledPattern,
     text: &str,
     begin: Begin,
 ) -> Result<Option<Vec<usize>>, StepLimit> {
@@ -82,10 +82,10 @@ pub(super) fn search(
 }
 
 struct Matcher<'a> {
-    program: &'a Program,
+    program: &'a CompiledPattern,
     text: &'a str,
     slots: Vec<usize>,
-    frames: Vec<Frame>,
+    frames: Vec<BacktrackFrame>,
     /// Stack positions at which the active look-arounds begin.
     looks: Vec<usize>,
     steps: u64,
@@ -120,11 +120,11 @@ impl Matcher<'_> {
                     } else if *greedy {
                         let end = self.longest(test, *back, at, *max, *choice)?;
                         if end != at {
-                            self.push(Frame::Shrink { pc, at: end, least: at })?;
+                            self.push(BacktrackFrame::Shrink { pc, at: end, least: at })?;
                         }
                         Some((pc + 1, end))
                     } else {
-                        self.push(Frame::Grow { pc, at, left: *max })?;
+                        self.push(BacktrackFrame::Grow { pc, at, left: *max })?;
                         Some((pc + 1, at))
                     }
                 }
@@ -132,7 +132,7 @@ impl Matcher<'_> {
                     if self.tried(*choice, at) {
                         None
                     } else {
-                        self.push(Frame::Resume { pc: *second, at })?;
+                        self.push(BacktrackFrame::Resume { pc: *second, at })?;
                         Some((*first, at))
                     }
                 }
@@ -155,7 +155,7 @@ impl Matcher<'_> {
                 }
                 Inst::Look { negate, after } => {
                     self.looks.push(self.frames.len());
-                    self.push(Frame::Look { negate: *negate, after: *after, at })?;
+                    self.push(BacktrackFrame::Look { negate: *negate, after: *after, at })?;
                     Some((pc + 1, at))
                 }
                 Inst::LookEnd => self.leave_look()?,
@@ -185,7 +185,7 @@ impl Matcher<'_> {
         Ok(())
     }
 
-    fn push(&mut self, frame: Frame) -> Result<(), StepLimit> {
+    fn push(&mut self, frame: BacktrackFrame) -> Result<(), StepLimit> {
         if self.frames.len() >= MAX_FRAMES {
             return Err(StepLimit { steps: self.steps });
         }
@@ -198,21 +198,21 @@ impl Matcher<'_> {
         while let Some(frame) = self.frames.pop() {
             self.step(1)?;
             match frame {
-                Frame::Resume { pc, at } => return Ok(Some((pc, at))),
-                Frame::Restore { slot, at } => {
+                BacktrackFrame::Resume { pc, at } => return Ok(Some((pc, at))),
+                BacktrackFrame::Restore { slot, at } => {
                     if let Some(place) = self.slots.get_mut(slot) {
                         *place = at;
                     }
                 }
-                Frame::Shrink { pc, at, least } => {
+                BacktrackFrame::Shrink { pc, at, least } => {
                     let shorter = if least < at { self.before(at) } else { self.after(at) };
                     let Some((_, at)) = shorter else { continue };
                     if at != least {
-                        self.frames.push(Frame::Shrink { pc, at, least });
+                        self.frames.push(BacktrackFrame::Shrink { pc, at, least });
                     }
                     return Ok(Some((pc + 1, at)));
                 }
-                Frame::Grow { pc, at, left } => {
+                BacktrackFrame::Grow { pc, at, left } => {
                     let Some(Inst::Run { test, back, choice, max, .. }) = self.program.code.get(pc)
                     else {
                         continue;
@@ -223,11 +223,11 @@ impl Matcher<'_> {
                     }
                     let left = if *max == u32::MAX { left } else { left - 1 };
                     if left > 0 {
-                        self.frames.push(Frame::Grow { pc, at, left });
+                        self.frames.push(BacktrackFrame::Grow { pc, at, left });
                     }
                     return Ok(Some((pc + 1, at)));
                 }
-                Frame::Look { negate, after, at } => {
+                BacktrackFrame::Look { negate, after, at } => {
                     self.looks.pop();
                     if negate {
                         return Ok(Some((after, at)));
@@ -242,13 +242,13 @@ impl Matcher<'_> {
     fn leave_look(&mut self) -> Result<Option<(usize, usize)>, StepLimit> {
         let Some(start) = self.looks.pop() else { return Ok(None) };
         self.step((self.frames.len().saturating_sub(start)) as u64)?;
-        let Some(&Frame::Look { negate, after, at }) = self.frames.get(start) else {
+        let Some(&BacktrackFrame::Look { negate, after, at }) = self.frames.get(start) else {
             return Ok(None);
         };
         if negate {
             // Its captures and remaining alternatives are discarded.
             while self.frames.len() > start {
-                if let Some(Frame::Restore { slot, at }) = self.frames.pop()
+                if let Some(BacktrackFrame::Restore { slot, at }) = self.frames.pop()
                     && let Some(place) = self.slots.get_mut(slot)
                 {
                     *place = at;
@@ -259,7 +259,7 @@ impl Matcher<'_> {
         // Its captures stay until the rest of the pattern fails.
         let mut kept = start;
         for index in start..self.frames.len() {
-            if matches!(self.frames.get(index), Some(Frame::Restore { .. })) {
+            if matches!(self.frames.get(index), Some(BacktrackFrame::Restore { .. })) {
                 self.frames.swap(kept, index);
                 kept += 1;
             }
@@ -290,7 +290,7 @@ impl Matcher<'_> {
     fn set(&mut self, slot: usize, at: usize) -> Result<(), StepLimit> {
         let before = self.slot(slot);
         if before != at {
-            self.push(Frame::Restore { slot, at: before })?;
+            self.push(BacktrackFrame::Restore { slot, at: before })?;
             if let Some(place) = self.slots.get_mut(slot) {
                 *place = at;
             }
@@ -319,13 +319,13 @@ impl Matcher<'_> {
         if back { self.before(at) } else { self.after(at) }
     }
 
-    fn one(&self, test: &Test, back: bool, at: usize) -> Option<usize> {
+    fn one(&self, test: &CharTest, back: bool, at: usize) -> Option<usize> {
         self.beside(back, at).and_then(|(c, next)| test.accepts(c).then_some(next))
     }
 
     fn exactly(
         &mut self,
-        test: &Test,
+        test: &CharTest,
         back: bool,
         mut at: usize,
         count: u32,
@@ -344,7 +344,7 @@ impl Matcher<'_> {
     /// position already tried without success are left out.
     fn longest(
         &mut self,
-        test: &Test,
+        test: &CharTest,
         back: bool,
         mut at: usize,
         max: u32,

@@ -26,11 +26,11 @@ enum Segment {
     /// Any number of directories.
     Any,
     /// One name.
-    Name(Vec<Piece>),
+    Name(Vec<GlobPiece>),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Piece {
+enum GlobPiece {
     Char(char),
     One,
     Many,
@@ -248,31 +248,31 @@ pub fn stays_inside(path: &str) -> Result<(), GlobError> {
     Ok(())
 }
 
-fn pieces(name: &str) -> Vec<Piece> {
+fn pieces(name: &str) -> Vec<GlobPiece> {
     let chars: Vec<char> = name.chars().collect();
     let mut pieces = Vec::new();
     let mut at = 0;
     while let Some(&c) = chars.get(at) {
         at += 1;
         match c {
-            '*' if pieces.last() != Some(&Piece::Many) => pieces.push(Piece::Many),
+            '*' if pieces.last() != Some(&GlobPiece::Many) => pieces.push(GlobPiece::Many),
             '*' => {}
-            '?' => pieces.push(Piece::One),
+            '?' => pieces.push(GlobPiece::One),
             '[' => match class(&chars, at) {
                 Some((piece, end)) => {
                     pieces.push(piece);
                     at = end;
                 }
-                None => pieces.push(Piece::Char('[')),
+                None => pieces.push(GlobPiece::Char('[')),
             },
             '\\' => match chars.get(at) {
                 Some(&next) => {
-                    pieces.push(Piece::Char(next));
+                    pieces.push(GlobPiece::Char(next));
                     at += 1;
                 }
-                None => pieces.push(Piece::Char('\\')),
+                None => pieces.push(GlobPiece::Char('\\')),
             },
-            c => pieces.push(Piece::Char(c)),
+            c => pieces.push(GlobPiece::Char(c)),
         }
     }
     pieces
@@ -280,7 +280,7 @@ fn pieces(name: &str) -> Vec<Piece> {
 
 /// Parses the class that starts at `from`, and returns its end. `None` if it is never
 /// closed and the bracket is a literal character.
-fn class(chars: &[char], from: usize) -> Option<(Piece, usize)> {
+fn class(chars: &[char], from: usize) -> Option<(GlobPiece, usize)> {
     let negated = matches!(chars.get(from), Some('!' | '^'));
     let mut at = from + usize::from(negated);
     let first = at;
@@ -288,7 +288,7 @@ fn class(chars: &[char], from: usize) -> Option<(Piece, usize)> {
     loop {
         let &c = chars.get(at)?;
         if c == ']' && at > first {
-            return Some((Piece::Class { negated, ranges }, at + 1));
+            return Some((GlobPiece::Class { negated, ranges }, at + 1));
         }
         let (low, after) = if c == '\\' { (*chars.get(at + 1)?, at + 2) } else { (c, at + 1) };
         match (chars.get(after), chars.get(after + 1)) {
@@ -304,7 +304,7 @@ fn class(chars: &[char], from: usize) -> Option<(Piece, usize)> {
     }
 }
 
-impl Piece {
+impl GlobPiece {
     fn takes(&self, c: char) -> bool {
         match self {
             Self::Char(own) => *own == c,
@@ -319,12 +319,12 @@ impl Piece {
 
 /// Returns whether a name matches. When a piece does not fit, the last `*` takes one more
 /// character: the number of steps is at most pieces times characters.
-fn name_matches(pieces: &[Piece], name: &[char]) -> bool {
+fn name_matches(pieces: &[GlobPiece], name: &[char]) -> bool {
     let (mut piece, mut at) = (0, 0);
     let mut star: Option<(usize, usize)> = None;
     while at < name.len() {
         match (pieces.get(piece), name.get(at)) {
-            (Some(Piece::Many), _) => {
+            (Some(GlobPiece::Many), _) => {
                 star = Some((piece + 1, at));
                 piece += 1;
             }
@@ -342,7 +342,7 @@ fn name_matches(pieces: &[Piece], name: &[char]) -> bool {
             },
         }
     }
-    pieces.get(piece..).is_some_and(|rest| rest.iter().all(|piece| *piece == Piece::Many))
+    pieces.get(piece..).is_some_and(|rest| rest.iter().all(|piece| *piece == GlobPiece::Many))
 }
 
 #[cfg(test)]

@@ -42,12 +42,12 @@ pub use glob::{Glob, GlobError, stays_inside};
 pub use units::UnitPattern;
 pub use wildcard::{has_wildcards, is_agentv_match, is_wildcard_match};
 
-use ast::{Assert, Facts, Node};
+use ast::{Assert, AstNode, PatternFacts};
 use backtrack::Begin;
 use memchr::memmem;
 use needed::Needed;
-use parse::{Flags, Parsed};
-use program::Program;
+use parse::{Flags, ParsedPattern};
+use program::CompiledPattern;
 use regex_automata::meta::Regex;
 use regex_automata::{Anchored, Input};
 use std::fmt;
@@ -61,25 +61,25 @@ const MAX_PROGRAM: usize = 200_000;
 ///
 /// Parsing one is cheap; its engine is built on first use. Clones share the engine.
 #[derive(Clone)]
-pub struct Pattern(Arc<Inner>);
+pub struct Pattern(Arc<PatternEngine>);
 
-struct Inner {
+struct PatternEngine {
     source: String,
     flags: String,
-    node: Node,
+    node: AstNode,
     groups: usize,
-    facts: Facts,
+    facts: PatternFacts,
     sticky: bool,
     literal: Option<Literal>,
     /// Texts of which every match of a regular pattern contains one.
     needed: Option<Needed>,
     /// Automaton; `None` if the pattern is not regular or its automaton is too large.
     automaton: OnceLock<Option<Regex>>,
-    program: OnceLock<Program>,
+    program: OnceLock<CompiledPattern>,
 }
 
 /// Byte range of a group, or of the whole match, in the text.
-pub type Span = Range<usize>;
+pub type MatchSpan = Range<usize>;
 
 impl Pattern {
     /// Parses a pattern.
@@ -100,8 +100,8 @@ impl Pattern {
                     .hint("the flags are i, m, s, u, y, and without effect d and g"));
             }
         }
-        let Parsed { node, groups } = parse::parse(source, known)?;
-        let facts = Facts::of(&node);
+        let ParsedPattern { node, groups } = parse::parse(source, known)?;
+        let facts = PatternFacts::of(&node);
         if facts.cost > MAX_PROGRAM {
             return Err(PatternError::new(
                 0,
@@ -110,7 +110,7 @@ impl Pattern {
             .hint("use smaller numbers in `{…}`"));
         }
         let sticky = flags.contains('y');
-        Ok(Pattern(Arc::new(Inner {
+        Ok(Pattern(Arc::new(PatternEngine {
             source: source.to_owned(),
             flags: flags.to_owned(),
             literal: Literal::of(&node, sticky),
@@ -150,7 +150,7 @@ impl Pattern {
     }
 
     /// Returns the first match in a text.
-    pub fn find(&self, text: &str) -> Result<Option<Span>, StepLimit> {
+    pub fn find(&self, text: &str) -> Result<Option<MatchSpan>, StepLimit> {
         let inner = &*self.0;
         if let Some(literal) = &inner.literal {
             return Ok(literal.find(text));
@@ -168,7 +168,7 @@ impl Pattern {
 
     /// Returns the first match in a text with its groups: the whole match, then every group in
     /// the order of opening parentheses, `None` for a group that did not participate.
-    pub fn captures(&self, text: &str) -> Result<Option<Vec<Option<Span>>>, StepLimit> {
+    pub fn captures(&self, text: &str) -> Result<Option<Vec<Option<MatchSpan>>>, StepLimit> {
         let inner = &*self.0;
         if let Some(literal) = &inner.literal {
             return Ok(literal.find(text).map(|found| vec![Some(found)]));
@@ -210,12 +210,12 @@ impl Pattern {
     /// Returns whether [`Pattern::is_match`] needs no backtracking, whatever the text.
     pub fn is_linear(&self) -> bool {
         let inner = &*self.0;
-        let Facts { lines, folded_words, .. } = inner.facts;
+        let PatternFacts { lines, folded_words, .. } = inner.facts;
         inner.literal.is_some() || !lines && !folded_words && inner.automaton().is_some()
     }
 }
 
-impl Inner {
+impl PatternEngine {
     /// Whether a text cannot match because it lacks what every match contains. With an engine that
     /// is already built the search is as fast.
     fn rules_out(&self, text: &str) -> bool {
@@ -257,12 +257,12 @@ impl Inner {
         backtrack::search(self.program(), text, begin)
     }
 
-    fn program(&self) -> &Program {
-        self.program.get_or_init(|| Program::new(&self.node, self.groups))
+    fn program(&self) -> &CompiledPattern {
+        self.program.get_or_init(|| CompiledPattern::new(&self.node, self.groups))
     }
 }
 
-fn span(slots: &[usize], group: usize) -> Option<Span> {
+fn span(slots: &[usize], group: usize) -> Option<MatchSpan> {
     let (start, end) = (*slots.get(2 * group)?, *slots.get(2 * group + 1)?);
     (start != backtrack::UNSET && end != backtrack::UNSET).then_some(start..end)
 }
@@ -275,29 +275,29 @@ struct Literal {
 }
 
 impl Literal {
-    fn of(node: &Node, sticky: bool) -> Option<Literal> {
+    fn of(node: &AstNode, sticky: bool) -> Option<Literal> {
         let one = std::slice::from_ref(node);
         let mut items = match node {
-            Node::Empty => &[],
-            Node::Concat(items) => items.as_slice(),
+            AstNode::Empty => &[],
+            AstNode::Concat(items) => items.as_slice(),
             _ => one,
         };
         let (mut at_start, mut at_end) = (sticky, false);
-        if let [Node::Assert(Assert::Start), rest @ ..] = items {
+        if let [AstNode::Assert(Assert::Start), rest @ ..] = items {
             (at_start, items) = (true, rest);
         }
-        if let [rest @ .., Node::Assert(Assert::End)] = items {
+        if let [rest @ .., AstNode::Assert(Assert::End)] = items {
             (at_end, items) = (true, rest);
         }
-        let char = |item: &Node| match item {
-            Node::Char(c) => Some(*c),
+        let char = |item: &AstNode| match item {
+            AstNode::Char(c) => Some(*c),
             _ => None,
         };
         let text = items.iter().map(char).collect::<Option<String>>()?;
         Some(Literal { text, at_start, at_end })
     }
 
-    fn find(&self, text: &str) -> Option<Span> {
+    fn find(&self, text: &str) -> Option<MatchSpan> {
         let (literal, size) = (self.text.as_str(), self.text.len());
         match (self.at_start, self.at_end) {
             (true, true) => (text == literal).then_some(0..size),

@@ -1,7 +1,7 @@
 //! Literal texts that every match of a pattern contains, so that a text without them needs no
 //! engine: of a thousand patterns, few are ever built.
 
-use super::ast::Node;
+use super::ast::AstNode;
 use memchr::memmem;
 
 /// Maximum number of alternative texts.
@@ -13,11 +13,11 @@ pub(super) struct Needed(Vec<String>);
 
 impl Needed {
     /// Returns the texts that a pattern needs; `None` if it needs none.
-    pub(super) fn of(node: &Node) -> Option<Needed> {
+    pub(super) fn of(node: &AstNode) -> Option<Needed> {
         match node {
-            Node::Char(c) => Some(Needed(vec![c.to_string()])),
-            Node::Concat(items) => Needed::of_sequence(items),
-            Node::Alt(branches) => {
+            AstNode::Char(c) => Some(Needed(vec![c.to_string()])),
+            AstNode::Concat(items) => Needed::of_sequence(items),
+            AstNode::Alt(branches) => {
                 let mut texts = Vec::new();
                 for branch in branches {
                     texts.extend(Needed::of(branch)?.0);
@@ -27,14 +27,14 @@ impl Needed {
                 }
                 (!texts.is_empty()).then_some(Needed(texts))
             }
-            Node::Group(_, body) => Needed::of(body),
-            Node::Repeat(repeat) if repeat.min > 0 => Needed::of(&repeat.body),
+            AstNode::Group(_, body) => Needed::of(body),
+            AstNode::Repeat(repeat) if repeat.min > 0 => Needed::of(&repeat.body),
             _ => None,
         }
     }
 
     /// Returns the texts that are the hardest to find: of a run of characters or of one item.
-    fn of_sequence(items: &[Node]) -> Option<Needed> {
+    fn of_sequence(items: &[AstNode]) -> Option<Needed> {
         let mut best: Option<Needed> = None;
         let mut consider = |needed: Needed| {
             if best.as_ref().is_none_or(|known| known.rank() < needed.rank()) {
@@ -44,9 +44,9 @@ impl Needed {
         let mut run = String::new();
         for item in items {
             match item {
-                Node::Char(c) => run.push(*c),
+                AstNode::Char(c) => run.push(*c),
                 // A position takes no text.
-                Node::Assert(_) | Node::Empty => {}
+                AstNode::Assert(_) | AstNode::Empty => {}
                 item => {
                     if !run.is_empty() {
                         consider(Needed(vec![std::mem::take(&mut run)]));

@@ -5,7 +5,7 @@
 //! itself, and unmatched `]`, `}` and `{` are literal.
 
 use super::PatternError;
-use super::ast::{Assert, Node, Repeat};
+use super::ast::{Assert, AstNode, Repeat};
 use super::set::{self, NoProperty, Set};
 use regex_syntax::hir::ClassUnicode;
 use std::collections::BTreeMap;
@@ -41,26 +41,26 @@ impl Flags {
 }
 
 /// A parsed pattern.
-pub(super) struct Parsed {
-    pub(super) node: Node,
+pub(super) struct ParsedPattern {
+    pub(super) node: AstNode,
     /// Number of capture groups, without the whole match.
     pub(super) groups: usize,
 }
 
 /// Parses a pattern. A group of flags at its very start adds to `flags`.
-pub(super) fn parse(source: &str, flags: Flags) -> Result<Parsed, PatternError> {
+pub(super) fn parse(source: &str, flags: Flags) -> Result<ParsedPattern, PatternError> {
     if source.len() > MAX_SOURCE {
         let message = format!("pattern is longer than {} kB", MAX_SOURCE / 1024);
         return Err(PatternError::new(0, message));
     }
     let (start, flags) = leading_flags(source, flags);
-    let mut parser = Parser {
+    let mut parser = PatternParser {
         source,
         at: start,
         flags,
         depth: 0,
         opened: 0,
-        declared: Declared::scan(source, start),
+        declared: CaptureGroups::scan(source, start),
         properties: BTreeMap::new(),
         ranges: 0,
     };
@@ -70,7 +70,7 @@ pub(super) fn parse(source: &str, flags: Flags) -> Result<Parsed, PatternError> 
             PatternError::new(parser.at, "unmatched `)`").hint("write `\\)` for the character")
         );
     }
-    Ok(Parsed { node, groups: parser.opened })
+    Ok(ParsedPattern { node, groups: parser.opened })
 }
 
 /// Parses `(?i)`, `(?ms)` and the like at the very start: returns the start of the rest, and
@@ -90,15 +90,15 @@ fn leading_flags(source: &str, flags: Flags) -> (usize, Flags) {
 
 /// The capture groups of a pattern, collected in advance: a reference may precede its group,
 /// and the meaning of `\2` depends on the number of groups.
-struct Declared<'a> {
+struct CaptureGroups<'a> {
     count: usize,
     /// First group of each name.
     names: BTreeMap<&'a str, usize>,
 }
 
-impl<'a> Declared<'a> {
-    fn scan(source: &'a str, start: usize) -> Declared<'a> {
-        let mut declared = Declared { count: 0, names: BTreeMap::new() };
+impl<'a> CaptureGroups<'a> {
+    fn scan(source: &'a str, start: usize) -> CaptureGroups<'a> {
+        let mut declared = CaptureGroups { count: 0, names: BTreeMap::new() };
         let mut rest = source.get(start..).unwrap_or_default().chars();
         let mut in_class = false;
         while let Some(c) = rest.next() {
@@ -134,14 +134,14 @@ fn identifier(text: &str) -> Option<&str> {
     (named && rest.starts_with('>')).then_some(name)
 }
 
-struct Parser<'a> {
+struct PatternParser<'a> {
     source: &'a str,
     at: usize,
     flags: Flags,
     depth: usize,
     /// Number of capture groups opened so far.
     opened: usize,
-    declared: Declared<'a>,
+    declared: CaptureGroups<'a>,
     /// Cache of Unicode properties: a pattern may repeat a large one often.
     properties: BTreeMap<&'a str, ClassUnicode>,
     ranges: usize,
@@ -157,7 +157,7 @@ enum Atom {
     Class(ClassUnicode),
 }
 
-impl<'a> Parser<'a> {
+impl<'a> PatternParser<'a> {
     fn rest(&self) -> &'a str {
         self.source.get(self.at..).unwrap_or_default()
     }
@@ -180,7 +180,7 @@ impl<'a> Parser<'a> {
         found
     }
 
-    fn disjunction(&mut self) -> Result<Node> {
+    fn disjunction(&mut self) -> Result<AstNode> {
         let first = self.alternative()?;
         if self.peek() != Some('|') {
             return Ok(first);
@@ -189,29 +189,29 @@ impl<'a> Parser<'a> {
         while self.eat("|") {
             branches.push(self.alternative()?);
         }
-        Ok(Node::Alt(branches))
+        Ok(AstNode::Alt(branches))
     }
 
-    fn alternative(&mut self) -> Result<Node> {
+    fn alternative(&mut self) -> Result<AstNode> {
         let mut items = Vec::new();
         while !matches!(self.peek(), None | Some('|' | ')')) {
             items.push(self.term()?);
         }
         Ok(match items.len() {
-            0 => Node::Empty,
-            1 => items.pop().unwrap_or(Node::Empty),
-            _ => Node::Concat(items),
+            0 => AstNode::Empty,
+            1 => items.pop().unwrap_or(AstNode::Empty),
+            _ => AstNode::Concat(items),
         })
     }
 
-    fn term(&mut self) -> Result<Node> {
+    fn term(&mut self) -> Result<AstNode> {
         let start = self.at;
         let first_group = self.opened + 1;
         let body = self.atom()?;
         let quantifier = self.at;
         let Some((min, max)) = self.quantifier()? else { return Ok(body) };
         // The web's grammar lets a lookahead be repeated, but no other condition.
-        if matches!(body, Node::Assert(_) | Node::Look { behind: true, .. }) {
+        if matches!(body, AstNode::Assert(_) | AstNode::Look { behind: true, .. }) {
             let what = self.source.get(start..quantifier).unwrap_or_default();
             return Err(PatternError::new(quantifier, "nothing to repeat")
                 .hint(format!("`{what}` is a condition and takes no quantifier")));
@@ -224,7 +224,7 @@ impl<'a> Parser<'a> {
         }
         let nullable = body.nullable();
         let groups = first_group..self.opened + 1;
-        Ok(Node::Repeat(Box::new(Repeat { body, min, max, greedy, groups, nullable })))
+        Ok(AstNode::Repeat(Box::new(Repeat { body, min, max, greedy, groups, nullable })))
     }
 
     /// Parses `*`, `+`, `?` or a braced count, if there is one at this position.
@@ -250,14 +250,14 @@ impl<'a> Parser<'a> {
         Ok(Some(bounds))
     }
 
-    fn atom(&mut self) -> Result<Node> {
+    fn atom(&mut self) -> Result<AstNode> {
         let start = self.at;
-        let Some(c) = self.next() else { return Ok(Node::Empty) };
+        let Some(c) = self.next() else { return Ok(AstNode::Empty) };
         match c {
-            '^' if self.flags.lines => Ok(Node::Assert(Assert::LineStart)),
-            '^' => Ok(Node::Assert(Assert::Start)),
-            '$' if self.flags.lines => Ok(Node::Assert(Assert::LineEnd)),
-            '$' => Ok(Node::Assert(Assert::End)),
+            '^' if self.flags.lines => Ok(AstNode::Assert(Assert::LineStart)),
+            '^' => Ok(AstNode::Assert(Assert::Start)),
+            '$' if self.flags.lines => Ok(AstNode::Assert(Assert::LineEnd)),
+            '$' => Ok(AstNode::Assert(Assert::End)),
             '.' if self.flags.dot_all => self.set(set::any()),
             '.' => self.set(set::not_line_end()),
             '(' => self.group(start),
@@ -274,18 +274,18 @@ impl<'a> Parser<'a> {
     }
 
     /// Returns the node of one code point under the current flags.
-    fn code(&mut self, code: u32) -> Result<Node> {
+    fn code(&mut self, code: u32) -> Result<AstNode> {
         let class = set::class([(code, code)]);
         let class = self.folded(class)?;
         match class.ranges() {
-            [one] if one.start() == one.end() => Ok(Node::Char(one.start())),
+            [one] if one.start() == one.end() => Ok(AstNode::Char(one.start())),
             _ => self.set(class),
         }
     }
 
-    fn set(&mut self, class: ClassUnicode) -> Result<Node> {
+    fn set(&mut self, class: ClassUnicode) -> Result<AstNode> {
         self.count_ranges(class.ranges().len())?;
-        Ok(Node::Set(Arc::new(Set::new(class))))
+        Ok(AstNode::Set(Arc::new(Set::new(class))))
     }
 
     /// Applies the current flags to a class.
@@ -306,7 +306,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Parses a group; `(` has been read, at `start`.
-    fn group(&mut self, start: usize) -> Result<Node> {
+    fn group(&mut self, start: usize) -> Result<AstNode> {
         if self.depth == MAX_DEPTH {
             let message = format!("groups nest more than {MAX_DEPTH} deep");
             return Err(PatternError::new(start, message));
@@ -316,17 +316,17 @@ impl<'a> Parser<'a> {
         let node = if !self.eat("?") {
             self.opened += 1;
             let group = self.opened;
-            Node::Group(group, Box::new(self.disjunction()?))
+            AstNode::Group(group, Box::new(self.disjunction()?))
         } else if self.eat(":") {
             self.disjunction()?
         } else if let Some((behind, negate)) = self.look() {
             let body = Box::new(self.disjunction()?);
-            Node::Look { behind, negate, body }
+            AstNode::Look { behind, negate, body }
         } else if self.eat("<") {
             self.name()?;
             self.opened += 1;
             let group = self.opened;
-            Node::Group(group, Box::new(self.disjunction()?))
+            AstNode::Group(group, Box::new(self.disjunction()?))
         } else {
             self.flags = self.modifiers(start)?;
             self.disjunction()?
@@ -340,8 +340,10 @@ impl<'a> Parser<'a> {
         // A group without captures is one atom to the quantifier after it,
         // also when it holds a condition only.
         Ok(match node {
-            Node::Assert(_) => Node::Concat(vec![node]),
-            Node::Look { behind: true, .. } if !self.is_look(start) => Node::Concat(vec![node]),
+            AstNode::Assert(_) => AstNode::Concat(vec![node]),
+            AstNode::Look { behind: true, .. } if !self.is_look(start) => {
+                AstNode::Concat(vec![node])
+            }
             node => node,
         })
     }
@@ -407,16 +409,16 @@ impl<'a> Parser<'a> {
     }
 
     /// Parses an escape outside a class; the backslash has been read, at `start`.
-    fn escape(&mut self, start: usize) -> Result<Node> {
+    fn escape(&mut self, start: usize) -> Result<AstNode> {
         let fold = self.flags.fold;
         match self.peek() {
             Some('b') => {
                 self.at += 1;
-                Ok(Node::Assert(Assert::Word { negate: false, fold }))
+                Ok(AstNode::Assert(Assert::Word { negate: false, fold }))
             }
             Some('B') => {
                 self.at += 1;
-                Ok(Node::Assert(Assert::Word { negate: true, fold }))
+                Ok(AstNode::Assert(Assert::Word { negate: true, fold }))
             }
             Some('k') if !self.declared.names.is_empty() => {
                 self.at += 1;
@@ -428,7 +430,7 @@ impl<'a> Parser<'a> {
                     return Err(PatternError::new(start, format!("no group is named `{name}`")));
                 };
                 self.at += name.len() + 2;
-                Ok(Node::Backref { group, fold })
+                Ok(AstNode::Backref { group, fold })
             }
             Some('1'..='9') => {
                 let digits = self.rest().bytes().take_while(u8::is_ascii_digit).count();
@@ -436,7 +438,7 @@ impl<'a> Parser<'a> {
                 match number {
                     Some(group) if group <= self.declared.count => {
                         self.at += digits;
-                        Ok(Node::Backref { group, fold })
+                        Ok(AstNode::Backref { group, fold })
                     }
                     _ => self.escaped(start),
                 }
@@ -445,7 +447,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn escaped(&mut self, start: usize) -> Result<Node> {
+    fn escaped(&mut self, start: usize) -> Result<AstNode> {
         match self.escaped_atom(start, false)? {
             Atom::Code(code) => self.code(code),
             Atom::Class(class) => self.set(class),
@@ -585,7 +587,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Parses a class; `[` has been read, at `start`.
-    fn class(&mut self, start: usize) -> Result<Node> {
+    fn class(&mut self, start: usize) -> Result<AstNode> {
         let negate = self.eat("^");
         let mut ranges = Vec::new();
         let mut sets = Vec::new();

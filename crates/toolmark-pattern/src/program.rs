@@ -1,13 +1,13 @@
 //! The instructions of the backtracking engine, and the compiler from trees.
 
-use super::ast::{Assert, Node, Repeat};
+use super::ast::{Assert, AstNode, Repeat};
 use super::set::Set;
 use std::ops::Range;
 use std::sync::Arc;
 
 /// A compiled pattern.
 #[derive(Debug)]
-pub(super) struct Program {
+pub(super) struct CompiledPattern {
     pub(super) code: Vec<Inst>,
     /// Number of slots: two per group (its start and end, the whole match first), then one per
     /// loop that must check that its iterations advance.
@@ -23,16 +23,16 @@ pub(super) struct Program {
 
 /// Condition on one character.
 #[derive(Debug, Clone)]
-pub(super) enum Test {
+pub(super) enum CharTest {
     Char(char),
     Set(Arc<Set>),
 }
 
-impl Test {
+impl CharTest {
     pub(super) fn accepts(&self, c: char) -> bool {
         match self {
-            Test::Char(char) => *char == c,
-            Test::Set(set) => set.contains(c),
+            CharTest::Char(char) => *char == c,
+            CharTest::Set(set) => set.contains(c),
         }
     }
 }
@@ -43,12 +43,12 @@ impl Test {
 pub(super) enum Inst {
     /// Match one character.
     One {
-        test: Test,
+        test: CharTest,
         back: bool,
     },
     /// Match up to `max` characters, as many or as few as possible, then continue.
     Run {
-        test: Test,
+        test: CharTest,
         back: bool,
         max: u32,
         greedy: bool,
@@ -56,7 +56,7 @@ pub(super) enum Inst {
     },
     /// Match exactly `count` characters.
     Exactly {
-        test: Test,
+        test: CharTest,
         back: bool,
         count: u32,
     },
@@ -88,11 +88,11 @@ pub(super) enum Inst {
     Match,
 }
 
-impl Program {
+impl CompiledPattern {
     /// Compiles a tree whose size has been checked.
-    pub(super) fn new(node: &Node, groups: usize) -> Program {
+    pub(super) fn new(node: &AstNode, groups: usize) -> CompiledPattern {
         let slots = 2 * (groups + 1);
-        let mut program = Program {
+        let mut program = CompiledPattern {
             code: Vec::new(),
             slots,
             choices: 0,
@@ -111,36 +111,38 @@ impl Program {
         self.choices - 1
     }
 
-    fn emit(&mut self, node: &Node, back: bool) {
+    fn emit(&mut self, node: &AstNode, back: bool) {
         match node {
-            Node::Empty => {}
-            Node::Char(c) => self.code.push(Inst::One { test: Test::Char(*c), back }),
-            Node::Set(set) => self.code.push(Inst::One { test: Test::Set(set.clone()), back }),
-            Node::Concat(items) if back => items.iter().rev().for_each(|n| self.emit(n, back)),
-            Node::Concat(items) => items.iter().for_each(|n| self.emit(n, back)),
-            Node::Alt(branches) => self.emit_branches(branches, back),
-            Node::Group(index, body) => {
+            AstNode::Empty => {}
+            AstNode::Char(c) => self.code.push(Inst::One { test: CharTest::Char(*c), back }),
+            AstNode::Set(set) => {
+                self.code.push(Inst::One { test: CharTest::Set(set.clone()), back })
+            }
+            AstNode::Concat(items) if back => items.iter().rev().for_each(|n| self.emit(n, back)),
+            AstNode::Concat(items) => items.iter().for_each(|n| self.emit(n, back)),
+            AstNode::Alt(branches) => self.emit_branches(branches, back),
+            AstNode::Group(index, body) => {
                 let (open, close) = (2 * index, 2 * index + 1);
                 self.code.push(Inst::Save(if back { close } else { open }));
                 self.emit(body, back);
                 self.code.push(Inst::Save(if back { open } else { close }));
             }
-            Node::Assert(assert) => self.code.push(Inst::Assert(*assert)),
-            Node::Look { behind, negate, body } => {
+            AstNode::Assert(assert) => self.code.push(Inst::Assert(*assert)),
+            AstNode::Look { behind, negate, body } => {
                 let at = self.hole();
                 self.emit(body, *behind);
                 self.code.push(Inst::LookEnd);
                 self.fill(at, Inst::Look { negate: *negate, after: self.code.len() });
             }
-            Node::Backref { group, fold } => {
+            AstNode::Backref { group, fold } => {
                 self.memoizable = false;
                 self.code.push(Inst::Backref { group: *group, fold: *fold, back });
             }
-            Node::Repeat(repeat) => self.emit_repeat(repeat, back),
+            AstNode::Repeat(repeat) => self.emit_repeat(repeat, back),
         }
     }
 
-    fn emit_branches(&mut self, branches: &[Node], back: bool) {
+    fn emit_branches(&mut self, branches: &[AstNode], back: bool) {
         let mut ends = Vec::new();
         for (index, branch) in branches.iter().enumerate() {
             if index + 1 == branches.len() {
@@ -162,8 +164,8 @@ impl Program {
     fn emit_repeat(&mut self, repeat: &Repeat, back: bool) {
         let Repeat { body, min, max, greedy, .. } = repeat;
         let test = match body {
-            Node::Char(c) => Test::Char(*c),
-            Node::Set(set) => Test::Set(set.clone()),
+            AstNode::Char(c) => CharTest::Char(*c),
+            AstNode::Set(set) => CharTest::Set(set.clone()),
             _ => return self.emit_loop(repeat, back),
         };
         if *min > 0 {
@@ -236,12 +238,12 @@ impl Program {
 }
 
 /// Returns whether the node can only match at the start of the text.
-fn begins_at_start(node: &Node) -> bool {
+fn begins_at_start(node: &AstNode) -> bool {
     match node {
-        Node::Assert(assert) => *assert == Assert::Start,
-        Node::Concat(items) => items.first().is_some_and(begins_at_start),
-        Node::Group(_, body) => begins_at_start(body),
-        Node::Alt(branches) => branches.iter().all(begins_at_start),
+        AstNode::Assert(assert) => *assert == Assert::Start,
+        AstNode::Concat(items) => items.first().is_some_and(begins_at_start),
+        AstNode::Group(_, body) => begins_at_start(body),
+        AstNode::Alt(branches) => branches.iter().all(begins_at_start),
         _ => false,
     }
 }

@@ -1,9 +1,9 @@
 //! Shows expectations and calls side by side.
 
 use crate::reading::count;
-use toolmark_outcome::{Evidence, Role};
-use toolmark_outcome::{Explanation, Row, RowState};
-use toolmark_outcome::{IndexedCall, View};
+use toolmark_outcome::{Evidence, EvidenceRole};
+use toolmark_outcome::{Explanation, ExplanationRow, RowState};
+use toolmark_outcome::{IndexedCall, TrajectoryView};
 
 /// Maximum amount of evidence per grader.
 const MAX_EVIDENCE: usize = 20;
@@ -13,7 +13,7 @@ const MAX_ROWS: usize = 400;
 
 /// Result of an expectation.
 #[derive(Debug, Clone)]
-pub(crate) enum State {
+pub(crate) enum ExpectationState {
     /// Met by this call.
     Met(usize),
     /// Not met: this call uses the right tool, but something else is wrong.
@@ -22,7 +22,7 @@ pub(crate) enum State {
     Missing,
 }
 
-impl State {
+impl ExpectationState {
     pub(crate) fn is_met(&self) -> bool {
         matches!(self, Self::Met(_))
     }
@@ -37,11 +37,15 @@ impl State {
 
 /// Explains expectations beside the calls that were made. The calls of
 /// the states must be in order.
-pub(crate) fn explain(view: &View<'_>, expected: &[String], states: &[State]) -> Explanation {
+pub(crate) fn explain(
+    view: &TrajectoryView<'_>,
+    expected: &[String],
+    states: &[ExpectationState],
+) -> Explanation {
     let calls = view.calls();
     let mut explanation = Explanation::default();
     let mut next = 0;
-    let push = |explanation: &mut Explanation, row: Row, decides: bool| {
+    let push = |explanation: &mut Explanation, row: ExplanationRow, decides: bool| {
         if decides && explanation.divergence.is_none() {
             explanation.divergence = Some(explanation.rows.len());
         }
@@ -53,7 +57,11 @@ pub(crate) fn explain(view: &View<'_>, expected: &[String], states: &[State]) ->
             return;
         }
         let call = Some(view.call_ref(seen));
-        push(explanation, Row { expected: None, call, state: RowState::Extra, why: None }, false);
+        push(
+            explanation,
+            ExplanationRow { expected: None, call, state: RowState::Extra, why: None },
+            false,
+        );
     };
     for (text, state) in expected.iter().zip(states) {
         if let Some(at) = state.call() {
@@ -67,16 +75,18 @@ pub(crate) fn explain(view: &View<'_>, expected: &[String], states: &[State]) ->
         }
         let call = state.call().and_then(|at| calls.get(at)).map(|seen| view.call_ref(*seen));
         let (row_state, why) = match state {
-            State::Met(_) => (RowState::Matched, None),
-            State::Wrong(_, why) => (RowState::Mismatched, Some(why.into())),
-            State::Missing => (RowState::Missing, None),
+            ExpectationState::Met(_) => (RowState::Matched, None),
+            ExpectationState::Wrong(_, why) => (RowState::Mismatched, Some(why.into())),
+            ExpectationState::Missing => (RowState::Missing, None),
         };
         match state {
-            State::Met(_) => {}
-            State::Wrong(_, why) => explanation.repair.push(format!("{text}: {why}").into()),
-            State::Missing => explanation.repair.push(format!("call {text}").into()),
+            ExpectationState::Met(_) => {}
+            ExpectationState::Wrong(_, why) => {
+                explanation.repair.push(format!("{text}: {why}").into())
+            }
+            ExpectationState::Missing => explanation.repair.push(format!("call {text}").into()),
         }
-        let row = Row { expected: Some(text.into()), call, state: row_state, why };
+        let row = ExplanationRow { expected: Some(text.into()), call, state: row_state, why };
         push(&mut explanation, row, !state.is_met());
     }
     for seen in calls.get(next..).unwrap_or_default() {
@@ -88,24 +98,30 @@ pub(crate) fn explain(view: &View<'_>, expected: &[String], states: &[State]) ->
 
 /// Evidence for a verdict, with violations first.
 #[derive(Default)]
-pub(crate) struct Found {
+pub(crate) struct VerdictEvidence {
     against: Vec<Evidence>,
     matched: Vec<Evidence>,
     left: usize,
 }
 
-impl Found {
+impl VerdictEvidence {
     /// Adds a call that meets an expectation.
-    pub(crate) fn matched(&mut self, view: &View<'_>, text: &str, at: usize) {
+    pub(crate) fn matched(&mut self, view: &TrajectoryView<'_>, text: &str, at: usize) {
         if self.matched.len() < MAX_EVIDENCE
             && let Some(seen) = view.calls().get(at)
         {
-            self.matched.push(view.evidence(Role::Matched, text, *seen));
+            self.matched.push(view.evidence(EvidenceRole::Matched, text, *seen));
         }
     }
 
     /// Adds a call that counts against the run.
-    pub(crate) fn against(&mut self, view: &View<'_>, role: Role, text: String, at: usize) {
+    pub(crate) fn against(
+        &mut self,
+        view: &TrajectoryView<'_>,
+        role: EvidenceRole,
+        text: String,
+        at: usize,
+    ) {
         match view.calls().get(at) {
             Some(seen) if self.against.len() < MAX_EVIDENCE => {
                 self.against.push(view.evidence(role, text, *seen));
@@ -124,14 +140,19 @@ impl Found {
     }
 
     /// Adds the results of expectations.
-    pub(crate) fn states(&mut self, view: &View<'_>, expected: &[String], states: &[State]) {
+    pub(crate) fn states(
+        &mut self,
+        view: &TrajectoryView<'_>,
+        expected: &[String],
+        states: &[ExpectationState],
+    ) {
         for (text, state) in expected.iter().zip(states) {
             match state {
-                State::Met(at) => self.matched(view, text, *at),
-                State::Wrong(at, why) => {
-                    self.against(view, Role::Mismatch, format!("{text}: {why}"), *at);
+                ExpectationState::Met(at) => self.matched(view, text, *at),
+                ExpectationState::Wrong(at, why) => {
+                    self.against(view, EvidenceRole::Mismatch, format!("{text}: {why}"), *at);
                 }
-                State::Missing => self.missing(format!("{text} was not called")),
+                ExpectationState::Missing => self.missing(format!("{text} was not called")),
             }
         }
     }

@@ -8,11 +8,11 @@
 //!
 //! ```
 //! use std::path::Path;
-//! use toolmark_config::Source;
+//! use toolmark_config::SourceText;
 //! use toolmark_grade::{LoadOptions, load_source};
 //! use toolmark_peers::{ALL, AgentV, grader_by_id};
 //!
-//! let spec = Source::new(
+//! let spec = SourceText::new(
 //!     "evals.yaml",
 //!     "tests:
 //!   - id: book
@@ -55,7 +55,7 @@ pub mod vally;
 
 pub use agentv::dialect::AgentV;
 pub use aigo::dialect::AiGo;
-pub use vally::dialect::Vally;
+pub use vally::dialect::VallyDialect;
 
 use toolmark_grade::{GraderInfo, Graders};
 

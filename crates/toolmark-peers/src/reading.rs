@@ -6,7 +6,7 @@ use toolmark_match::Mention;
 use toolmark_outcome::{Contrast, Outcome, Profile, Subject, Untrusted, Verdict};
 
 /// A question that has several readings.
-pub(crate) trait Question: Send + Sync {
+pub(crate) trait ReadingQuestion: Send + Sync {
     /// Answers under one reading.
     fn answer(&self, subject: &Subject<'_>, profile: Profile) -> Outcome;
 
@@ -26,22 +26,22 @@ pub(crate) trait Question: Send + Sync {
     }
 }
 
-struct Reading<Q> {
+struct SystemReading<Q> {
     question: Q,
     profile: Profile,
     contrast: Option<Profile>,
 }
 
 /// Builds a grader that answers under one reading and mentions where another one differs.
-pub(crate) fn grader<Q: Question + 'static>(
+pub(crate) fn grader<Q: ReadingQuestion + 'static>(
     question: Q,
     profile: Profile,
     contrast: Option<Profile>,
 ) -> Arc<dyn Grader> {
-    Arc::new(Reading { question, profile, contrast })
+    Arc::new(SystemReading { question, profile, contrast })
 }
 
-impl<Q: Question> Grader for Reading<Q> {
+impl<Q: ReadingQuestion> Grader for SystemReading<Q> {
     fn mentions(&self) -> Vec<Mention> {
         self.question.mentions()
     }

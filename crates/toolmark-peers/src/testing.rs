@@ -6,9 +6,9 @@ use toolmark_config::Problem;
 use toolmark_grade::Grader;
 use toolmark_grade::testing::Kit;
 pub(crate) use toolmark_grade::testing::ask;
-use toolmark_outcome::judging::Question;
+use toolmark_outcome::judging::JudgeQuestion;
 pub(crate) use toolmark_outcome::testing::{agentv, agentv_with, runs, vally, vally_with};
-use toolmark_outcome::{Context, Outcome, Profile};
+use toolmark_outcome::{CaseContext, Outcome, Profile};
 
 const KIT: Kit = Kit(crate::ALL);
 
@@ -40,8 +40,8 @@ pub(crate) fn judged(
     id: &str,
     config: Value,
     trace: &str,
-    context: &Context,
-    judge: fn(&Question) -> Option<f64>,
+    context: &CaseContext,
+    judge: fn(&JudgeQuestion) -> Option<f64>,
 ) -> Outcome {
     KIT.judged(id, config, trace, context, judge)
 }

@@ -14,10 +14,10 @@ use serde_json::{Value, json};
 use std::path::Path;
 use toolmark_config::{Node, Problem};
 use toolmark_grade::{Dialect, LoadOptions, Loading};
-use toolmark_grade::{Grading, Plan, Selection};
+use toolmark_grade::{Grading, Plan, RunSelection};
 use toolmark_outcome::{CaseResult, Environment, Profile, Verdict};
 use toolmark_testing::find_shared;
-use toolmark_trace::{Options, read};
+use toolmark_trace::{ReadOptions, read};
 
 /// Returns the vectors of a file.
 #[track_caller]
@@ -50,9 +50,9 @@ fn ask(
         spec["execution"] = json!({"threshold": threshold});
     }
     let plan = plan(&spec, profile)?;
-    let grading = Grading::new(&plan, None, Environment::default(), Selection::default());
+    let grading = Grading::new(&plan, None, Environment::default(), RunSelection::default());
     let stream = std::io::Cursor::new(row.to_string().into_bytes());
-    let runs: Vec<_> = read(stream, "row", &Options::default()).expect("a trace").collect();
+    let runs: Vec<_> = read(stream, "row", &ReadOptions::default()).expect("a trace").collect();
     assert_eq!(runs.len(), 1, "{row}");
     Ok(grading.grade(&runs[0]).expect("the case of the row"))
 }

@@ -10,13 +10,13 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
-use toolmark_config::{Node, Source, parse};
+use toolmark_config::{Node, SourceText, parse};
 use toolmark_grade::testing::Kit;
 use toolmark_grade::{Grader, ask};
-use toolmark_outcome::{Context, Environment, Profile, Subject, Verdict, View};
+use toolmark_outcome::{CaseContext, Environment, Profile, Subject, TrajectoryView, Verdict};
 use toolmark_peers::GRADERS;
 use toolmark_testing::files_below;
-use toolmark_trace::{Options, Payload, Text, ToolName, Trajectory, load_path};
+use toolmark_trace::{Payload, ReadOptions, Text, ToolName, Trajectory, load_path};
 
 /// Places of a file that are damaged in one way, unless all are.
 const PLACES: usize = 4;
@@ -76,7 +76,7 @@ fn built(kit: &Kit, id: &'static str, config: &Value) -> Vec<NamedGrader> {
 fn examples(kit: &Kit) -> Vec<NamedGrader> {
     let without_programs = GRADERS.iter().filter(|info| !PROGRAMS.contains(&info.id));
     let graders = without_programs.flat_map(|info| {
-        let node = parse(&Source::new("example", info.example)).node;
+        let node = parse(&SourceText::new("example", info.example)).node;
         let config = node.as_ref().and_then(|node| node.get("config"));
         built(kit, info.id, &config.map_or_else(|| json!({}), Node::to_json))
     });
@@ -84,8 +84,9 @@ fn examples(kit: &Kit) -> Vec<NamedGrader> {
 }
 
 fn verdict(grader: &dyn Grader, run: &Trajectory) -> Verdict {
-    let (context, environment) = (Context::default(), Environment::default());
-    let subject = Subject { view: View::whole(run), context: &context, environment: &environment };
+    let (context, environment) = (CaseContext::default(), Environment::default());
+    let subject =
+        Subject { view: TrajectoryView::whole(run), context: &context, environment: &environment };
     ask(grader, &subject).verdict
 }
 
@@ -308,7 +309,7 @@ fn damage_turns_no_verdict_green() {
     let mut comparison = Comparison { compared: 0, green: Vec::new() };
     let mut turn = 0;
     for path in files_below(&folder) {
-        let whole = load_path(&path, &Options::default()).unwrap().runs;
+        let whole = load_path(&path, &ReadOptions::default()).unwrap().runs;
         let Some(call) = whole.iter().find_map(|run| run.calls.first()) else { continue };
         let tool = call.name.original.to_string();
         let of_tool = configurations(&tool);
@@ -340,7 +341,7 @@ fn damage_turns_no_verdict_green() {
         for (way, text) in damaged {
             let copy = scratch.path().join(&name);
             std::fs::write(&copy, text).unwrap();
-            let Ok(loaded) = load_path(&copy, &Options::default()) else { continue };
+            let Ok(loaded) = load_path(&copy, &ReadOptions::default()) else { continue };
             // A call whose record is its own result is gone with it, without a trace.
             let calls = |runs: &[Trajectory]| runs.iter().map(|run| run.calls.len()).sum::<usize>();
             if way == "drop results" && calls(&loaded.runs) < calls(&whole) {

@@ -11,10 +11,12 @@ use std::sync::Arc;
 use toolmark_config::{Node, Problem};
 use toolmark_grade::Grader;
 use toolmark_match::Building;
-use toolmark_outcome::{Cause, Context, Environment, Outcome, Profile, Subject, Verdict, View};
+use toolmark_outcome::{
+    CaseContext, Cause, Environment, Outcome, Profile, Subject, TrajectoryView, Verdict,
+};
 use toolmark_peers::grader_by_id;
 use toolmark_testing::{assert_compared, find_shared};
-use toolmark_trace::{Options, read};
+use toolmark_trace::{ReadOptions, read};
 
 fn build(metric: &str, config: &Value) -> Arc<dyn Grader> {
     let mut problems = Vec::new();
@@ -45,11 +47,11 @@ fn grade(vector: &Value) -> Outcome {
 /// Returns the outcome of a grader for a row.
 fn asked(grader: &Arc<dyn Grader>, row: &Value) -> Outcome {
     let text = std::io::Cursor::new(row.to_string());
-    let run = read(text, "rows.jsonl", &Options::default()).unwrap().next().unwrap();
+    let run = read(text, "rows.jsonl", &ReadOptions::default()).unwrap().next().unwrap();
     assert_eq!(run.format, "call-rows");
     grader.grade(&Subject {
-        view: View::whole(&run),
-        context: &Context::default(),
+        view: TrajectoryView::whole(&run),
+        context: &CaseContext::default(),
         environment: &Environment::default(),
     })
 }

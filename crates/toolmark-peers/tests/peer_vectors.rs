@@ -11,10 +11,12 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use toolmark_config::{Node, Problem};
 use toolmark_match::Building;
-use toolmark_outcome::{Context, Environment, Outcome, Profile, Subject, Verdict, View};
+use toolmark_outcome::{
+    CaseContext, Environment, Outcome, Profile, Subject, TrajectoryView, Verdict,
+};
 use toolmark_peers::grader_by_id;
 use toolmark_testing::{assert_compared, find_shared};
-use toolmark_trace::{Options, read};
+use toolmark_trace::{ReadOptions, read};
 
 /// Minimum number of vectors per system.
 const COUNTS: &[(&str, usize)] = &[
@@ -224,11 +226,11 @@ fn ask(question: &Question, trace: &str) -> Outcome {
     });
     assert!(!problems.iter().any(Problem::is_error), "{config}: {problems:?}");
     let stream = std::io::Cursor::new(trace.to_owned().into_bytes());
-    let runs: Vec<_> = read(stream, "trace", &Options::default()).unwrap().collect();
+    let runs: Vec<_> = read(stream, "trace", &ReadOptions::default()).unwrap().collect();
     assert_eq!(runs.len(), 1, "{trace}");
     grader.unwrap().grade(&Subject {
-        view: View::whole(&runs[0]),
-        context: &Context::default(),
+        view: TrajectoryView::whole(&runs[0]),
+        context: &CaseContext::default(),
         environment: &Environment::default(),
     })
 }

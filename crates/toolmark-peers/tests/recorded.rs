@@ -8,10 +8,12 @@ use serde_json::Value;
 use std::path::Path;
 use toolmark_config::{Node, Problem};
 use toolmark_match::Building;
-use toolmark_outcome::{Cause, Context, Environment, Outcome, Profile, Subject, Verdict, View};
+use toolmark_outcome::{
+    CaseContext, Cause, Environment, Outcome, Profile, Subject, TrajectoryView, Verdict,
+};
 use toolmark_peers::grader_by_id;
 use toolmark_testing::{assert_compared, files_below, find_shared};
-use toolmark_trace::{Options, Trajectory, read_path};
+use toolmark_trace::{ReadOptions, Trajectory, read_path};
 
 /// Whether a grader of Vally needs more than the trajectory.
 fn needs_more(kind: &str) -> bool {
@@ -33,8 +35,8 @@ fn ask(entry: &Value, run: &Trajectory, profile: Profile) -> Outcome {
         problems: &mut problems,
     });
     grader.unwrap_or_else(|| panic!("{entry}: {problems:?}")).grade(&Subject {
-        view: View::whole(run),
-        context: &Context::default(),
+        view: TrajectoryView::whole(run),
+        context: &CaseContext::default(),
         environment: &Environment::default(),
     })
 }
@@ -44,7 +46,7 @@ fn vally_says_the_same() {
     let Some(dir) = find_shared("traces/vally") else { return };
     let (mut compared, mut judged) = (0, 0);
     for file in files_below(&dir) {
-        let runs: Vec<Trajectory> = read_path(&file, &Options::default()).unwrap().collect();
+        let runs: Vec<Trajectory> = read_path(&file, &ReadOptions::default()).unwrap().collect();
         let text = std::fs::read_to_string(&file).unwrap();
         let lines = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
         let lines: Vec<Value> = lines.filter(|line| line["trajectory"].is_object()).collect();

@@ -5,14 +5,14 @@
 
 use serde_json::{Value, json};
 use std::path::Path;
-use toolmark_config::{Node, Source, parse};
+use toolmark_config::{Node, SourceText, parse};
 use toolmark_grade::testing::Kit;
 use toolmark_grade::{Grader, ask};
-use toolmark_outcome::{Context, Environment, Profile, Subject, Verdict, View};
+use toolmark_outcome::{CaseContext, Environment, Profile, Subject, TrajectoryView, Verdict};
 use toolmark_peers::GRADERS;
 use toolmark_testing::files_below;
 use toolmark_trace::{
-    Completeness, EventKind, Fact, Fidelity, Options, Status, Trajectory, load_path,
+    Completeness, EventKind, Fact, Fidelity, ReadOptions, Status, Trajectory, load_path,
 };
 
 /// Configurations in addition to the examples, for a tool that is called: a grader that fails with
@@ -40,8 +40,9 @@ const PROGRAMS: &[&str] =
     &["run-command", "program", "code-grader", "javascript", "python", "webhook"];
 
 fn verdict(grader: &dyn Grader, run: &Trajectory) -> Verdict {
-    let (context, environment) = (Context::default(), Environment::default());
-    let subject = Subject { view: View::whole(run), context: &context, environment: &environment };
+    let (context, environment) = (CaseContext::default(), Environment::default());
+    let subject =
+        Subject { view: TrajectoryView::whole(run), context: &context, environment: &environment };
     ask(grader, &subject).verdict
 }
 
@@ -81,13 +82,13 @@ fn nothing_turns_green_without_its_calls() {
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../toolmark-trace/tests/fixtures/readers");
     let (mut compared, mut green) = (0, Vec::new());
     for file in files_below(&folder) {
-        for run in load_path(&file, &Options::default()).unwrap().runs {
+        for run in load_path(&file, &ReadOptions::default()).unwrap().runs {
             let run = without_gaps(&run);
             let Some(call) = run.calls.first() else { continue };
             let mut asked = configurations(&call.name.original.get());
             let without_programs = GRADERS.iter().filter(|info| !PROGRAMS.contains(&info.id));
             asked.extend(without_programs.filter_map(|info| {
-                let source = Source::new("example", info.example);
+                let source = SourceText::new("example", info.example);
                 let node = parse(&source).node?;
                 Some((info.id, node.get("config").map_or_else(|| json!({}), Node::to_json)))
             }));

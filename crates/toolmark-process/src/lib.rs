@@ -10,9 +10,9 @@
 //!
 //! ```no_run
 //! use std::time::Duration;
-//! use toolmark_process::{Program, run};
+//! use toolmark_process::{ProcessProgram, run};
 //!
-//! let mut program = Program::new("make", "/srv/project");
+//! let mut program = ProcessProgram::new("make", "/srv/project");
 //! program.args = vec!["test".into()];
 //! program.timeout = Duration::from_secs(60);
 //! let finished = run(program)?;
@@ -54,7 +54,7 @@ const GRACE: Duration = Duration::from_millis(500);
 
 /// A program to run, and its limits.
 #[derive(Debug, Clone)]
-pub struct Program {
+pub struct ProcessProgram {
     /// Program name to be looked up in `PATH`, or a path relative to `cwd`.
     pub program: String,
     /// Arguments. With `shell`, they are appended to the command line unchanged.
@@ -88,7 +88,7 @@ pub struct Finished {
     pub truncated: bool,
 }
 
-impl Program {
+impl ProcessProgram {
     /// Creates a program in a directory, with default settings.
     pub fn new(program: impl Into<String>, cwd: impl Into<PathBuf>) -> Self {
         Self {
@@ -185,7 +185,7 @@ pub enum RunError {
 
 /// Runs a program until it ends or its time limit is reached. The result holds what the
 /// program did; an error means that it could not be run.
-pub fn run(program: Program) -> Result<Finished, RunError> {
+pub fn run(program: ProcessProgram) -> Result<Finished, RunError> {
     // Checked first, so that the error names the directory and not the program.
     if !program.cwd.is_dir() {
         return Err(RunError::NoDirectory(program.cwd));
@@ -243,10 +243,10 @@ fn wait(running: &mut Spawned, deadline: Instant) -> Result<Option<Ended>, RunEr
 
 /// Data read from a pipe so far, shared with the thread that reads it: a pipe that
 /// never closes must not block the caller.
-struct Drain(Arc<Mutex<Kept>>);
+struct Drain(Arc<Mutex<KeptOutput>>);
 
 #[derive(Default)]
-struct Kept {
+struct KeptOutput {
     bytes: Vec<u8>,
     cut: bool,
     ended: bool,
@@ -254,7 +254,7 @@ struct Kept {
 
 impl Drain {
     fn start<P: Read + Send + 'static>(pipe: Option<P>, limit: usize, told: Sender<()>) -> Self {
-        let kept = Arc::new(Mutex::new(Kept::default()));
+        let kept = Arc::new(Mutex::new(KeptOutput::default()));
         let Some(mut pipe) = pipe else { return Self(kept) };
         let ours = Arc::clone(&kept);
         std::thread::spawn(move || {
@@ -285,7 +285,7 @@ impl Drain {
     }
 }
 
-/// Converts variables of a configuration for [`Program::env`].
+/// Converts variables of a configuration for [`ProcessProgram::env`].
 pub fn variables<'a>(
     env: impl IntoIterator<Item = (&'a String, &'a String)>,
 ) -> Vec<(OsString, OsString)> {
@@ -297,8 +297,8 @@ pub fn variables<'a>(
 mod tests {
     use super::*;
 
-    fn sh(line: &str) -> Program {
-        let mut program = Program::new(line, std::env::temp_dir());
+    fn sh(line: &str) -> ProcessProgram {
+        let mut program = ProcessProgram::new(line, std::env::temp_dir());
         program.shell = true;
         program.timeout = Duration::from_secs(20);
         program
@@ -327,7 +327,7 @@ mod tests {
 
     #[test]
     fn without_a_shell_words_are_arguments() {
-        let mut program = Program::new("printf", std::env::temp_dir());
+        let mut program = ProcessProgram::new("printf", std::env::temp_dir());
         program.args = vec!["%s|".into(), "a b".into(), "$HOME".into(), "*".into()];
         assert_eq!(run(program).unwrap().stdout, "a b|$HOME|*|");
     }
@@ -352,7 +352,7 @@ mod tests {
         std::fs::write(&file, "#!/bin/sh\necho ran $1\n").unwrap();
         std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
         for name in ["bin/tool", "./bin/tool"] {
-            let mut program = Program::new(name, dir.path());
+            let mut program = ProcessProgram::new(name, dir.path());
             program.args = vec!["1".into()];
             assert_eq!(run(program).unwrap().stdout, "ran 1\n", "{name}");
         }
@@ -360,9 +360,9 @@ mod tests {
 
     #[test]
     fn what_cannot_start_is_an_error() {
-        let missing = run(Program::new("toolmark-no-such-program", std::env::temp_dir()));
+        let missing = run(ProcessProgram::new("toolmark-no-such-program", std::env::temp_dir()));
         assert!(missing.unwrap_err().to_string().contains("toolmark-no-such-program"));
-        let nowhere = run(Program::new("true", "/toolmark/no/such/directory"));
+        let nowhere = run(ProcessProgram::new("true", "/toolmark/no/such/directory"));
         assert!(nowhere.unwrap_err().to_string().contains("/toolmark/no/such/directory"));
     }
 

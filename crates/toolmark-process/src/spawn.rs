@@ -144,7 +144,7 @@ impl Spawn {
             return self.plain();
         }
         let line = std::iter::once(&self.program).chain(&self.args).cloned().collect();
-        let order = crate::supervisor::Order {
+        let order = crate::supervisor::SupervisorCommand {
             parent: i32::try_from(std::process::id()).unwrap_or_default(),
             grace: self.grace,
             report: self.report.clone(),

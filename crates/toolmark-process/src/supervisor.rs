@@ -37,7 +37,7 @@ const KILL_PAUSE: Duration = Duration::from_millis(5);
 
 /// Command line of a supervisor.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Order {
+pub(crate) struct SupervisorCommand {
     /// ID of the process that started the supervisor.
     pub(crate) parent: i32,
     /// Time that the remaining processes have after `TERM`.
@@ -50,7 +50,7 @@ pub(crate) struct Order {
     pub(crate) line: Vec<OsString>,
 }
 
-impl Order {
+impl SupervisorCommand {
     /// Returns the order as arguments of this binary.
     pub(crate) fn args(&self) -> Vec<OsString> {
         let mut args = vec![
@@ -93,7 +93,7 @@ pub fn supervise_if_asked() -> Option<ExitCode> {
     if args.next().as_deref() != Some(OsStr::new(WORD)) {
         return None;
     }
-    let Some(order) = Order::read(args) else { return Some(ExitCode::from(2)) };
+    let Some(order) = SupervisorCommand::read(args) else { return Some(ExitCode::from(2)) };
     let ended = match supervise(&order) {
         Ok(ended) => ended,
         Err(error) => Ended { error: Some(error.to_string()), ..Ended::default() },
@@ -165,13 +165,13 @@ impl Signals {
 }
 
 /// Whether children remain.
-enum Children {
+enum RemainingChildren {
     Some,
     None,
 }
 
 /// Reaps the processes that have ended.
-fn reap(main: Pid, ended: &mut Ended) -> io::Result<Children> {
+fn reap(main: Pid, ended: &mut Ended) -> io::Result<RemainingChildren> {
     loop {
         match wait(WaitOptions::NOHANG) {
             Ok(Some((pid, status))) if pid == main => {
@@ -179,14 +179,14 @@ fn reap(main: Pid, ended: &mut Ended) -> io::Result<Children> {
                 ended.signal = status.terminating_signal();
             }
             Ok(Some(_)) | Err(rustix::io::Errno::INTR) => {}
-            Ok(None) => return Ok(Children::Some),
-            Err(rustix::io::Errno::CHILD) => return Ok(Children::None),
+            Ok(None) => return Ok(RemainingChildren::Some),
+            Err(rustix::io::Errno::CHILD) => return Ok(RemainingChildren::None),
             Err(error) => return Err(error.into()),
         }
     }
 }
 
-fn supervise(order: &Order) -> io::Result<Ended> {
+fn supervise(order: &SupervisorCommand) -> io::Result<Ended> {
     // A session of its own: keys pressed at the terminal are for the calling process, and
     // nothing below can prompt on the terminal.
     let _ = setsid();
@@ -206,7 +206,7 @@ fn supervise(order: &Order) -> io::Result<Ended> {
     let mut kill_at: Option<Instant> = None;
     let mut give_up_at: Option<Instant> = None;
     loop {
-        if let Children::None = reap(main, &mut ended)? {
+        if let RemainingChildren::None = reap(main, &mut ended)? {
             return Ok(ended);
         }
         let has_ended = ended.code.is_some() || ended.signal.is_some();
@@ -246,17 +246,21 @@ mod tests {
     #[test]
     fn an_order_is_read_as_it_was_written() {
         for writable in [vec![], vec![PathBuf::from("/a b"), PathBuf::from("/c")]] {
-            let order = Order {
+            let order = SupervisorCommand {
                 parent: 7,
                 grace: Duration::from_millis(1500),
                 report: "/tmp/x y".into(),
                 writable,
                 line: vec!["sh".into(), "-c".into(), "exit 3".into()],
             };
-            assert_eq!(Order::read(order.args().into_iter().skip(1)), Some(order));
+            assert_eq!(SupervisorCommand::read(order.args().into_iter().skip(1)), Some(order));
         }
         for broken in [&[][..], &["1"], &["1", "2", "r", "0"], &["1", "2", "r", "5", "a"]] {
-            assert_eq!(Order::read(broken.iter().map(OsString::from)), None, "{broken:?}");
+            assert_eq!(
+                SupervisorCommand::read(broken.iter().map(OsString::from)),
+                None,
+                "{broken:?}"
+            );
         }
     }
 }

@@ -87,7 +87,7 @@ fn look_at_short(text: &[u8]) -> Option<bool> {
 /// Checks a text block by block. Returns `None` if the text needs a closer look.
 fn look(text: &[u8]) -> Option<bool> {
     let (blocks, tail) = text.as_chunks::<64>();
-    let mut walk = Walk { text, base: 0, run: 0, dash: 0, opener: 0 };
+    let mut walk = BlockWalk { text, base: 0, run: 0, dash: 0, opener: 0 };
     for block in blocks {
         if walk.step(block)? {
             return Some(true);
@@ -103,7 +103,7 @@ fn look(text: &[u8]) -> Option<bool> {
 
 /// Progress through the 64-byte blocks of a text, with the state at the end of the previous
 /// block.
-struct Walk<'t> {
+struct BlockWalk<'t> {
     text: &'t [u8],
     base: usize,
     run: u32,
@@ -111,7 +111,7 @@ struct Walk<'t> {
     opener: u64,
 }
 
-impl Walk<'_> {
+impl BlockWalk<'_> {
     /// Whether a secret may begin in this block. Returns `None` if the text needs a closer
     /// look.
     #[inline]

@@ -27,5 +27,5 @@ pub use redactor::Redactor;
 pub use scan::{Proof, Secret, secrets};
 #[doc(hidden)]
 pub use text::TextPart;
-pub use text::{Harmless, Json, Name, Printable, Untrusted};
+pub use text::{Harmless, Json, Printable, SharedName, Untrusted};
 pub use toolmark_base::sanitize::{is_obeyed, sanitize, visible};

@@ -2,7 +2,7 @@
 
 /// Kinds of names, by how their values are treated.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Name {
+pub(crate) enum NameKind {
     /// The value is a secret whatever it looks like.
     Password,
     /// The value is a secret if it looks like one.
@@ -36,7 +36,7 @@ pub(crate) fn may_end_secret(text: &[u8]) -> bool {
 
 /// Returns the kind of a name, if it is the name of a secret: `DB_PASSWORD`, `api-key`,
 /// `clientSecret`.
-pub(crate) fn secret_name(name: &[u8]) -> Option<Name> {
+pub(crate) fn secret_name(name: &[u8]) -> Option<NameKind> {
     // Letters and digits of the name in reverse, without separators.
     let bare = || name.iter().rev().filter(|b| b.is_ascii_alphanumeric());
     if !may_end_secret(name) {
@@ -46,15 +46,15 @@ pub(crate) fn secret_name(name: &[u8]) -> Option<Name> {
         |word: &&str| word.bytes().rev().eq(bare().map(u8::to_ascii_lowercase).take(word.len()));
     let ends = |words: &[&str]| words.iter().any(ends_with);
     if ends(PASSWORDS) {
-        Some(Name::Password)
+        Some(NameKind::Password)
     } else if ends(KEYS) {
-        Some(Name::Key)
+        Some(NameKind::Key)
     } else {
         None
     }
 }
 
-impl Name {
+impl NameKind {
     /// Returns the display name of such a secret.
     pub(crate) fn what(self) -> &'static str {
         match self {

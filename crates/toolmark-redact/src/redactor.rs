@@ -1,6 +1,6 @@
 //! The only conversion from untrusted text to printable text.
 
-use crate::text::{Json, Name, Passed, Printable, Untrusted};
+use crate::text::{Json, Passed, Printable, SharedName, Untrusted};
 use crate::{redact, redact_named};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
@@ -74,11 +74,11 @@ impl Redactor {
 
     /// Returns a printable name.
     #[must_use]
-    pub fn name(self, name: Name) -> Name<Printable> {
+    pub fn name(self, name: SharedName) -> SharedName<Printable> {
         if self.hides && !is_clean(&name.name) {
-            return Name::new(Arc::from(&*redact(&name.name)), Passed(true));
+            return SharedName::new(Arc::from(&*redact(&name.name)), Passed(true));
         }
-        Name::new(name.name, Passed(true))
+        SharedName::new(name.name, Passed(true))
     }
 
     /// Returns a printable object.
@@ -221,7 +221,7 @@ mod tests {
     fn nothing_shows_a_secret_by_accident() {
         let text = Untrusted::from(format!("use {KEY}"));
         assert_eq!(format!("{text:?}"), "\"use ghp_[redacted]\"");
-        let name = Name::from(format!("/tmp/{KEY}"));
+        let name = SharedName::from(format!("/tmp/{KEY}"));
         assert_eq!(format!("{name:?}"), "\"/tmp/ghp_[redacted]\"");
         let redactor = Redactor::new(true);
         let shown = redactor.apply(text.clone());
@@ -253,7 +253,7 @@ mod tests {
             ];
             let raw = [
                 to_json(&Untrusted::from(text.as_str())),
-                to_json(&Name::<Untrusted>::from(name.clone())),
+                to_json(&SharedName::<Untrusted>::from(name.clone())),
                 to_json(&Json::from(json.clone())),
                 to_json(&Json::from(object.clone())),
             ];
@@ -280,11 +280,11 @@ mod tests {
         for _ in 0..2 {
             for (name, shown) in [(&clean, "/tmp/a"), (&secret, "/tmp/ghp_[redacted]")] {
                 for _ in 0..2 {
-                    let name = Name::from(Arc::clone(name));
+                    let name = SharedName::from(Arc::clone(name));
                     assert_eq!(redactor.name(name).to_string(), shown);
                 }
             }
-            let shown = Redactor::new(false).name(Name::from(Arc::clone(&secret)));
+            let shown = Redactor::new(false).name(SharedName::from(Arc::clone(&secret)));
             assert_eq!(shown.to_string(), *secret);
         }
     }

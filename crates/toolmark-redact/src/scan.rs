@@ -7,8 +7,8 @@
 //! start-up, and works on decoded text and on the text inside JSON strings alike.
 
 use crate::first_look::LONGEST_NAME;
-use crate::names::{self, Name, is_placeholder, is_random, may_end_name, secret_name};
-use crate::shapes::{FINDINGS, Of, SHAPES, Shape, key_label, login, shapes_at};
+use crate::names::{self, NameKind, is_placeholder, is_random, may_end_name, secret_name};
+use crate::shapes::{FINDINGS, Of, SHAPES, TokenShape, key_label, login, shapes_at};
 use aho_corasick::packed::{Builder, Searcher};
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -93,16 +93,16 @@ fn searchers(length: usize) -> Option<&'static [Searcher; 2]> {
 }
 
 /// Positions where a secret may begin, found with the fastest method of the processor.
-enum Places<'t> {
+enum SecretPositions<'t> {
     /// Search by four bytes, 64 positions at a time.
-    Prefixes(toolmark_scan::Places<'t>),
+    Prefixes(toolmark_scan::CandidatePositions<'t>),
     /// Search by whole prefixes, with the last match of each searcher.
     Searchers(&'static [Searcher; 2], [Option<usize>; 2]),
     /// Search by two bytes.
     Pairs(&'static Starts),
 }
 
-impl<'t> Places<'t> {
+impl<'t> SecretPositions<'t> {
     fn new(text: &'t [u8], proof: Proof) -> Self {
         if proof == Proof::Likely {
             return Self::Pairs(&LIKELY);
@@ -201,25 +201,25 @@ pub(crate) struct Scan<'t> {
     text: &'t str,
     bytes: &'t [u8],
     proof: Proof,
-    places: Places<'t>,
+    places: SecretPositions<'t>,
     /// Position after the last candidate or secret.
     at: usize,
     /// Cached runs of token characters.
     tokens: [Range<usize>; 2],
     /// Cached run of characters that can form an unquoted value.
     bare: Range<usize>,
-    digit: Next,
-    paren: Next,
+    digit: NextByte,
+    paren: NextByte,
 }
 
 /// Position of the next occurrence of some byte, valid for every start from `from` on.
 #[derive(Default)]
-struct Next {
+struct NextByte {
     from: usize,
     at: usize,
 }
 
-impl Next {
+impl NextByte {
     fn within(&mut self, bytes: &[u8], range: &Range<usize>, test: impl Fn(&u8) -> bool) -> bool {
         if !(self.from..=self.at).contains(&range.start) || self.at == 0 {
             let rest = bytes.get(range.start..).unwrap_or_default();
@@ -291,12 +291,12 @@ impl<'t> Scan<'t> {
             text,
             bytes: text.as_bytes(),
             proof,
-            places: Places::new(text.as_bytes(), proof),
+            places: SecretPositions::new(text.as_bytes(), proof),
             at: 0,
             tokens: [0..0, 0..0],
             bare: 0..0,
-            digit: Next::default(),
-            paren: Next::default(),
+            digit: NextByte::default(),
+            paren: NextByte::default(),
         }
     }
 
@@ -370,7 +370,7 @@ impl<'t> Scan<'t> {
     }
 
     /// Returns the end of a token that is long enough after its prefix.
-    fn likely_end(&mut self, shape: &Shape, start: usize) -> Option<usize> {
+    fn likely_end(&mut self, shape: &TokenShape, start: usize) -> Option<usize> {
         /// Minimum number of characters of a token that was cut.
         const CUT: usize = 4;
         let (end, least) = match (shape.masked_from, shape.of) {
@@ -390,7 +390,7 @@ impl<'t> Scan<'t> {
     }
 
     /// Returns the end of a token that has all features of a real one.
-    fn certain_end(&self, shape: &Shape, start: usize) -> Option<usize> {
+    fn certain_end(&self, shape: &TokenShape, start: usize) -> Option<usize> {
         let length = run(self.bytes, start, shape.of, shape.most);
         let end = start + length;
         let goes_on = self.bytes.get(end).is_some_and(|b| is_word(*b));
@@ -580,7 +580,7 @@ impl<'t> Scan<'t> {
 
     /// Returns the value that starts at `at`, if it is the kind of secret that its name
     /// suggests.
-    fn value(&mut self, at: usize, name: Name) -> Option<Secret> {
+    fn value(&mut self, at: usize, name: NameKind) -> Option<Secret> {
         let bytes = self.bytes;
         let (mut range, is_quoted) = self.value_at(at);
         let mut value = bytes.get(range.clone())?;
@@ -590,7 +590,7 @@ impl<'t> Scan<'t> {
         }
         let is_long = match name {
             _ if cut.is_some() => true,
-            Name::Key if !is_quoted => value.len() >= 8 && self.has_digit(&range),
+            NameKind::Key if !is_quoted => value.len() >= 8 && self.has_digit(&range),
             _ => name.fits(value),
         };
         let mut calls = || self.paren.within(bytes, &range, |b| *b == b'(');
@@ -679,7 +679,8 @@ mod tests {
 
     #[test]
     fn all_ways_to_look_for_a_secret_find_the_same() {
-        let token = |shape: &Shape| format!(" {}{}", shape.prefix, drawn(shape.of, shape.least));
+        let token =
+            |shape: &TokenShape| format!(" {}{}", shape.prefix, drawn(shape.of, shape.least));
         let shapes = || SHAPES.iter().filter(|shape| shape.most > 0);
         for shape in shapes() {
             let short = token(shape);
@@ -691,11 +692,11 @@ mod tests {
         let found = |places| -> Vec<Secret> {
             Scan { places, ..Scan::new(&all, Proof::Certain) }.collect()
         };
-        let by_pairs = found(Places::Pairs(&CERTAIN));
+        let by_pairs = found(SecretPositions::Pairs(&CERTAIN));
         let built = searchers(WORTH_BUILDING).expect("too many prefixes to look for at once");
-        assert_eq!(found(Places::Searchers(built, [Some(0); 2])), by_pairs);
+        assert_eq!(found(SecretPositions::Searchers(built, [Some(0); 2])), by_pairs);
         if let Some(places) = PREFIXES.places(all.as_bytes()) {
-            assert_eq!(found(Places::Prefixes(places)), by_pairs);
+            assert_eq!(found(SecretPositions::Prefixes(places)), by_pairs);
         }
     }
 

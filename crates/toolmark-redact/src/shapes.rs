@@ -35,7 +35,7 @@ impl Of {
 
 /// Token shape of one vendor: prefix, character set and length.
 #[derive(Debug)]
-pub(crate) struct Shape {
+pub(crate) struct TokenShape {
     /// Display name: `GitHub token`.
     pub(crate) what: &'static str,
     pub(crate) prefix: &'static str,
@@ -56,16 +56,16 @@ const fn shape(
     of: Of,
     least: usize,
     most: usize,
-) -> Shape {
-    Shape { what, prefix, of, least, most, masked_from: None }
+) -> TokenShape {
+    TokenShape { what, prefix, of, least, most, masked_from: None }
 }
 
 /// Defines a token that is masked but not reported, such as a test key or an obsolete kind.
-const fn hidden(what: &'static str, prefix: &'static str, masked_from: usize) -> Shape {
+const fn hidden(what: &'static str, prefix: &'static str, masked_from: usize) -> TokenShape {
     shape(what, prefix, Of::Token, 0, 0).masked_from(masked_from)
 }
 
-impl Shape {
+impl TokenShape {
     const fn masked_from(mut self, least: usize) -> Self {
         self.masked_from = Some(least);
         self
@@ -73,7 +73,7 @@ impl Shape {
 }
 
 /// Table of token shapes. A longer prefix precedes a shorter one with which it begins.
-pub(crate) const SHAPES: &[Shape] = &[
+pub(crate) const SHAPES: &[TokenShape] = &[
     shape("AWS access key id", "AKIA", Of::Upper, 16, 16).masked_from(16),
     shape("AWS temporary key id", "ASIA", Of::Upper, 16, 16).masked_from(16),
     shape("Google API key", "AIza", Of::Token, 35, 35).masked_from(30),
@@ -168,7 +168,7 @@ const BY_FIRST: [u64; 256] = {
 };
 
 /// Returns the shapes whose prefix is at `at`.
-pub(crate) fn shapes_at(bytes: &[u8], at: usize) -> impl Iterator<Item = &'static Shape> {
+pub(crate) fn shapes_at(bytes: &[u8], at: usize) -> impl Iterator<Item = &'static TokenShape> {
     let rest = bytes.get(at..).unwrap_or_default();
     let mut left = rest.first().map_or(0, |first| BY_FIRST[usize::from(*first)]);
     std::iter::from_fn(move || {

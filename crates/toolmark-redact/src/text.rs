@@ -2,7 +2,7 @@
 //! [`Printable`] is text that a [`Redactor`](crate::Redactor) has processed.
 //!
 //! Results are generic over the text type: `Untrusted` while they are computed and
-//! `Printable` once they are reported. Types that contain text ([`Name`], [`Json`]) have the
+//! `Printable` once they are reported. Types that contain text ([`SharedName`], [`Json`]) have the
 //! same parameter, so that no text is missed. Short texts, such as the names and ids of
 //! calls, need no allocation.
 
@@ -194,7 +194,7 @@ impl Harmless for Printable {
         f.pad(&self.0)
     }
 }
-impl Harmless for Name<Printable> {
+impl Harmless for SharedName<Printable> {
     fn part(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(&self.name)
     }
@@ -243,14 +243,14 @@ macro_rules! printable {
 
 /// A name shared by many results, such as a file name.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Name<T = Untrusted> {
+pub struct SharedName<T = Untrusted> {
     pub(crate) name: Arc<str>,
     /// Whether a [`Redactor`](crate::Redactor) has processed the name.
     pub(crate) passed: Passed,
     pub(crate) text: PhantomData<T>,
 }
 
-impl<T> Name<T> {
+impl<T> SharedName<T> {
     pub(crate) fn new(name: Arc<str>, passed: Passed) -> Self {
         Self { name, passed, text: PhantomData }
     }
@@ -284,7 +284,7 @@ impl Hash for Passed {
     fn hash<H: Hasher>(&self, _: &mut H) {}
 }
 
-impl Name {
+impl SharedName {
     /// Returns the raw name, like [`Untrusted::raw`].
     #[must_use]
     pub fn raw(&self) -> &Arc<str> {
@@ -292,43 +292,43 @@ impl Name {
     }
 }
 
-impl<T> Default for Name<T> {
+impl<T> Default for SharedName<T> {
     fn default() -> Self {
         Self::new(Arc::from(""), Passed(true))
     }
 }
 
-impl<S: Into<Arc<str>>> From<S> for Name {
+impl<S: Into<Arc<str>>> From<S> for SharedName {
     fn from(name: S) -> Self {
         Self::new(name.into(), Passed(false))
     }
 }
 
-impl From<&'static str> for Name<Printable> {
+impl From<&'static str> for SharedName<Printable> {
     fn from(name: &'static str) -> Self {
         Self::new(name.into(), Passed(true))
     }
 }
 
-impl From<Printable> for Name<Printable> {
+impl From<Printable> for SharedName<Printable> {
     fn from(name: Printable) -> Self {
         Self::new(name.0.into(), Passed(true))
     }
 }
 
-impl<T> fmt::Debug for Name<T> {
+impl<T> fmt::Debug for SharedName<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(&redact(&self.name), f)
     }
 }
 
-impl fmt::Display for Name<Printable> {
+impl fmt::Display for SharedName<Printable> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(&sanitize(&self.name))
     }
 }
 
-impl Deref for Name<Printable> {
+impl Deref for SharedName<Printable> {
     type Target = str;
 
     fn deref(&self) -> &str {
@@ -336,7 +336,7 @@ impl Deref for Name<Printable> {
     }
 }
 
-impl<T: Serialize> Serialize for Name<T> {
+impl<T: Serialize> Serialize for SharedName<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         if self.passed.0 || is_clean(&self.name) {
             return serializer.serialize_str(&self.name);

@@ -1,13 +1,13 @@
 //! The result rows of AgentV, as JSON lines.
 
 use crate::jsonl::lines;
-use crate::{Options, Report, ReportError};
+use crate::{Report, ReportError, ReportOptions};
 use std::io::Write;
 use toolmark_peers::agentv::report::rows;
 
 pub(crate) fn write(
     report: &Report<'_>,
-    options: &Options,
+    options: &ReportOptions,
     out: &mut dyn Write,
 ) -> Result<(), ReportError> {
     let Some(run) = report.graded else { return Ok(()) };

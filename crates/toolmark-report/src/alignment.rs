@@ -1,9 +1,9 @@
 //! The alignment of expectations and calls, side by side.
 
-use crate::model::{Explanation, Row};
+use crate::model::{Explanation, PrintableRow};
 use crate::shown;
-use crate::terminal::text::{Layout, width};
-use crate::terminal::{Line, style};
+use crate::terminal::text::{TextLayout, width};
+use crate::terminal::{StyledLine, style};
 use anstyle::Style;
 use toolmark_outcome::{Printable, RowState, printable};
 
@@ -20,7 +20,7 @@ const NARROWEST: usize = 12;
 #[derive(Debug, PartialEq)]
 pub(crate) enum Drawn<'e> {
     /// A row, and whether it is the first divergence.
-    Row(&'e Row, bool),
+    Row(&'e PrintableRow, bool),
     /// Number of omitted rows, and their state if it is the same for all.
     Gap(usize, Option<RowState>),
 }
@@ -112,7 +112,7 @@ pub(crate) fn divergence(explanation: &Explanation) -> Option<Printable> {
 ///     amount is 12
 /// ▸ first divergence, trace.jsonl:14
 /// ```
-pub(crate) fn lines(explanation: &Explanation, limit: usize, all: bool) -> Vec<Line> {
+pub(crate) fn lines(explanation: &Explanation, limit: usize, all: bool) -> Vec<StyledLine> {
     let rows = drawn(explanation, all);
     let widest = rows
         .iter()
@@ -127,19 +127,19 @@ pub(crate) fn lines(explanation: &Explanation, limit: usize, all: bool) -> Vec<L
     let left = widest.min((room / 2).max(NARROWEST));
     let right = room.saturating_sub(left).max(NARROWEST);
     let mut lines = Vec::new();
-    let mut head = Line::of(style::DIM, "    expected");
+    let mut head = StyledLine::of(style::DIM, "    expected");
     head.pad(4 + left);
     lines.push(head.with(style::DIM, " \u{2502} made"));
     for drawn in rows {
         let (row, first) = match drawn {
             Drawn::Gap(rows, state) => {
-                lines.push(Line::of(style::DIM, printable!("    {}", gap(rows, state))));
+                lines.push(StyledLine::of(style::DIM, printable!("    {}", gap(rows, state))));
                 continue;
             }
             Drawn::Row(row, first) => (row, first),
         };
         let tone = if first { style::STRONG } else { style::PLAIN };
-        let mut line = Line::of(style::BAD, if first { "\u{25b8} " } else { "  " })
+        let mut line = StyledLine::of(style::BAD, if first { "\u{25b8} " } else { "  " })
             .with(colour(row.state), sign(row.state))
             .with(style::PLAIN, " ")
             .with(tone, row.expected.as_ref().map(|words| words.cut(left)).unwrap_or_default());
@@ -151,14 +151,15 @@ pub(crate) fn lines(explanation: &Explanation, limit: usize, all: bool) -> Vec<L
         lines.push(line);
         if let Some(why) = &row.why {
             for piece in why.wrap(limit.saturating_sub(6)) {
-                lines.push(Line::of(style::DIM, "      ").with(colour(row.state), piece));
+                lines.push(StyledLine::of(style::DIM, "      ").with(colour(row.state), piece));
             }
         }
     }
-    lines
-        .extend(elided(explanation).map(|words| Line::of(style::DIM, printable!("    {}", words))));
+    lines.extend(
+        elided(explanation).map(|words| StyledLine::of(style::DIM, printable!("    {}", words))),
+    );
     if let Some(words) = divergence(explanation) {
-        lines.push(Line::of(style::BAD, "\u{25b8} ").with(style::DIM, words).fit(limit));
+        lines.push(StyledLine::of(style::BAD, "\u{25b8} ").with(style::DIM, words).fit(limit));
     }
     lines
 }
@@ -167,8 +168,8 @@ pub(crate) fn lines(explanation: &Explanation, limit: usize, all: bool) -> Vec<L
 mod tests {
     use super::*;
 
-    fn row(state: RowState) -> Row {
-        Row { expected: Some("a".into()), call: None, state, why: None }
+    fn row(state: RowState) -> PrintableRow {
+        PrintableRow { expected: Some("a".into()), call: None, state, why: None }
     }
 
     #[test]

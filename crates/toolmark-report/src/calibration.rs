@@ -1,12 +1,13 @@
 //! A calibration as text, for people at a terminal.
 
-use crate::terminal::text::Layout;
-use crate::terminal::{Line, glance, human, style};
+use crate::terminal::text::TextLayout;
+use crate::terminal::{StyledLine, glance, human, style};
 use anstyle::Style;
 use toolmark_judge::calibration::{
-    Agreement, Calibration, Consistency, Cost, Kappa, ProbeKind, ProbeResult, Rate,
+    Agreement, AgreementRate, Calibration, Consistency, JudgementCost, Kappa, ProbeKind,
+    ProbeResult,
 };
-use toolmark_outcome::judging::Spent;
+use toolmark_outcome::judging::AnswerUsage;
 use toolmark_redact::{Printable, Redactor, printable};
 
 /// Column in which values begin.
@@ -26,10 +27,10 @@ pub fn lines(
     reached: Option<Option<&str>>,
     redactor: Redactor,
     room: usize,
-) -> Vec<Line> {
-    let mut page = Page { room, redactor, lines: Vec::new() };
+) -> Vec<StyledLine> {
+    let mut page = CalibrationPage { room, redactor, lines: Vec::new() };
     let rubric = found.rubric.as_deref().unwrap_or("a rubric without a name");
-    let mut head = Line::of(style::STRONG, redactor.apply(&found.model));
+    let mut head = StyledLine::of(style::STRONG, redactor.apply(&found.model));
     head.push(style::PLAIN, printable!(" ({}) on ", redactor.apply(&found.provider)));
     head.push(style::STRONG, redactor.apply(rubric));
     let scale = printable!("  {}, passes at {}", found.scale.word(), found.threshold);
@@ -53,16 +54,16 @@ pub fn lines(
     page.lines.into_iter().map(|line| line.fit(room)).collect()
 }
 
-struct Page {
+struct CalibrationPage {
     room: usize,
     redactor: Redactor,
-    lines: Vec<Line>,
+    lines: Vec<StyledLine>,
 }
 
-impl Page {
+impl CalibrationPage {
     fn head(&mut self, words: &'static str) {
-        self.lines.push(Line::new());
-        self.lines.push(Line::of(style::STRONG, words));
+        self.lines.push(StyledLine::new());
+        self.lines.push(StyledLine::of(style::STRONG, words));
     }
 
     fn row(
@@ -72,7 +73,7 @@ impl Page {
         value: impl Into<Printable>,
         more: impl Into<Printable>,
     ) {
-        let mut line = Line::of(style::DIM, printable!("  {}", name));
+        let mut line = StyledLine::of(style::DIM, printable!("  {}", name));
         line.pad(COLUMN);
         line.push(tone, value.into());
         // What does not fit goes on below.
@@ -85,7 +86,7 @@ impl Page {
         self.lines.push(line);
         let more = more.reshape(str::trim_start);
         for part in more.wrap(self.room.saturating_sub(COLUMN).max(16)) {
-            self.lines.push(Line::indent(COLUMN).with(style::DIM, part).fit(self.room));
+            self.lines.push(StyledLine::indent(COLUMN).with(style::DIM, part).fit(self.room));
         }
     }
 
@@ -126,17 +127,17 @@ impl Page {
         let heads = ["judge: fail", "judge: pass", "unknown", "precision", "recall", "F1"];
         let column = |at: usize| COLUMN + at * 13;
         let fits = |at: usize| column(at + 1) <= self.room + 2;
-        let mut head = Line::new();
+        let mut head = StyledLine::new();
         for (at, word) in heads.into_iter().enumerate().filter(|(at, _)| fits(*at)) {
             head.pad(column(at));
             head.push(style::DIM, word);
         }
         self.lines.push(head);
         let rows = verdicts.of_classes.iter().zip(&verdicts.confusion).enumerate();
-        let rows: Vec<Line> = rows
+        let rows: Vec<StyledLine> = rows
             .map(|(class, (of_class, cells))| {
                 let class_name = self.redactor.apply(format!("  is {}", of_class.class));
-                let mut line = Line::of(style::DIM, class_name);
+                let mut line = StyledLine::of(style::DIM, class_name);
                 let counts = cells.iter().enumerate().map(|(said, count)| {
                     let tone = match (said == class, *count) {
                         (true, _) => style::GOOD,
@@ -186,12 +187,12 @@ impl Page {
             let score = one.score.map(|score| printable!(" with {:.2}", score)).unwrap_or_default();
             let (label, judge) = (redactor.apply(&one.label), redactor.apply(&one.judge));
             let words = printable!("  {}: {}, judged ", name(&one.id), label);
-            let line = Line::of(style::PLAIN, words);
+            let line = StyledLine::of(style::PLAIN, words);
             let line = line.with(style::BAD, judge).with(style::DIM, score);
             self.lines.push(line.fit(self.room));
         }
         for one in found.unknown.iter().take(MAX_SAMPLES_NAMED) {
-            let line = Line::of(style::PLAIN, printable!("  {}: ", name(&one.id)));
+            let line = StyledLine::of(style::PLAIN, printable!("  {}: ", name(&one.id)));
             let line = line.with(style::WARN, "unknown").with(style::DIM, ": ");
             self.lines.push(line.with(style::DIM, glance(redactor, &one.reason)).fit(self.room));
         }
@@ -199,7 +200,7 @@ impl Page {
         let more = left(found.disagreements.len()) + left(found.unknown.len());
         if more > 0 {
             let words = printable!("  {} more; --format json lists all", more);
-            self.lines.push(Line::of(style::DIM, words));
+            self.lines.push(StyledLine::of(style::DIM, words));
         }
     }
 
@@ -241,7 +242,7 @@ impl Page {
                     (1.., _) => "nothing to change in these samples",
                     _ => "nothing it could flip",
                 };
-                self.lines.push(Line::of(style::DIM, printable!("  {}", word)));
+                self.lines.push(StyledLine::of(style::DIM, printable!("  {}", word)));
                 self.row("", style::DIM, "\u{2013}", printable!("  {}", why));
                 continue;
             }
@@ -250,7 +251,7 @@ impl Page {
                 Some(rate) if rate > 0.0 => style::WARN,
                 _ => style::GOOD,
             };
-            let mut line = Line::of(style::PLAIN, printable!("  {}", word));
+            let mut line = StyledLine::of(style::PLAIN, printable!("  {}", word));
             line.pad(26);
             line.push(tone, printable!("{} of {} {}", rate.count, rate.of, verb));
             line.push(style::DIM, printable!("  {}", percents(rate)));
@@ -278,14 +279,14 @@ impl Page {
             let share = percent(1.0 - pairwise);
             let words = printable!("{:.0}% flip without any change: that much is noise", share);
             for part in words.wrap(self.room.saturating_sub(2)) {
-                self.lines.push(Line::of(style::DIM, printable!("  {}", part)));
+                self.lines.push(StyledLine::of(style::DIM, printable!("  {}", part)));
             }
         }
     }
 
-    fn cost(&mut self, cost: &Cost) {
+    fn cost(&mut self, cost: &JudgementCost) {
         self.head("cost");
-        let spent = |spent: Spent| {
+        let spent = |spent: AnswerUsage| {
             let tokens = printable!(
                 "{} + {} tokens",
                 human::count(spent.input_tokens),
@@ -305,7 +306,7 @@ impl Page {
     }
 }
 
-fn of(rate: Rate) -> Printable {
+fn of(rate: AgreementRate) -> Printable {
     printable!("{} of {}", rate.count, rate.of)
 }
 
@@ -320,7 +321,7 @@ fn percent(share: f64) -> f64 {
 }
 
 /// A share with its interval.
-fn percents(rate: Rate) -> Printable {
+fn percents(rate: AgreementRate) -> Printable {
     let (Some(value), Some([low, high])) = (rate.rate, rate.interval) else {
         return "\u{2013}".into();
     };
@@ -353,10 +354,11 @@ mod tests {
     use super::*;
     use crate::terminal::text::width;
     use std::sync::Arc;
-    use toolmark_judge::calibration::{Calibrator, Label, RubricTask, Sample};
+    use toolmark_judge::calibration::{Calibrator, Label, LabelledSample, RubricTask};
     use toolmark_outcome::Cause;
     use toolmark_outcome::judging::{
-        Answer, Judge, Mark, Material, Piece, Question, Rubric, Ruling, Scale, Unanswered, Vote,
+        CriterionMark, Judge, JudgeAnswer, JudgeQuestion, JudgeRuling, Material, Rubric, Scale,
+        TextPiece, Unanswered, Vote,
     };
 
     /// A judge that believes the last word of a recording and cannot read the rest.
@@ -364,8 +366,8 @@ mod tests {
     struct Gullible;
 
     impl Judge for Gullible {
-        fn judge(&self, questions: &[Question]) -> Vec<Ruling> {
-            let vote = |question: &Question, n: u32| {
+        fn judge(&self, questions: &[JudgeQuestion]) -> Vec<JudgeRuling> {
+            let vote = |question: &JudgeQuestion, n: u32| {
                 let text: String =
                     question.materials.iter().flat_map(|m| &m.pieces).map(|p| &*p.text).collect();
                 let marks = [
@@ -377,17 +379,18 @@ mod tests {
                 ];
                 let said = marks.iter().find(|(word, _)| text.contains(word));
                 let mark = said.map_or(Some(0.5), |(_, mark)| *mark);
-                let spent = Spent { input_tokens: 1200, output_tokens: 80, micro_usd: None };
+                let spent = AnswerUsage { input_tokens: 1200, output_tokens: 80, micro_usd: None };
                 let answer = match mark {
                     Some(mark) => {
-                        let marks = vec![Mark { mark: Some(mark), ..Mark::default() }];
-                        Ok(Answer { marks, summary: None, spent })
+                        let marks =
+                            vec![CriterionMark { mark: Some(mark), ..CriterionMark::default() }];
+                        Ok(JudgeAnswer { marks, summary: None, spent })
                     }
                     None => Err(Unanswered { cause: Cause::Judge, reason: "timed out".into() }),
                 };
                 Vote { model: "m".into(), answer }
             };
-            let rule = |question: &Question| Ruling {
+            let rule = |question: &JudgeQuestion| JudgeRuling {
                 votes: (0..question.panel.votes).map(|n| vote(question, n)).collect(),
             };
             questions.iter().map(rule).collect()
@@ -399,15 +402,16 @@ mod tests {
         let asked = RubricTask { rubric: Arc::new(rubric), inputs: Vec::new(), threshold: 0.75 };
         let texts = ["good", "good", "poor", "poor", "torn", "unreadable", "poor\u{1b}[2J"];
         let labels = [1.0, 1.0, 0.5, 0.0, 0.0, 1.0, 1.0];
-        let sample = |(at, (text, label)): (usize, (&&str, &f64))| Sample {
+        let sample = |(at, (text, label)): (usize, (&&str, &f64))| LabelledSample {
             id: format!("{at} {text}"),
             label: Label::Mark(*label),
             materials: vec![
-                Material::of_trace("request", vec![Piece::new("do")]),
-                Material::of_trace("output", vec![Piece::new(*text)]),
+                Material::of_trace("request", vec![TextPiece::new("do")]),
+                Material::of_trace("output", vec![TextPiece::new(*text)]),
             ],
         };
-        let samples: Vec<Sample> = texts.iter().zip(&labels).enumerate().map(sample).collect();
+        let samples: Vec<LabelledSample> =
+            texts.iter().zip(&labels).enumerate().map(sample).collect();
         let calibrator = Calibrator {
             judge: &Gullible,
             setup: toolmark_judge::calibration::Setup {
@@ -451,11 +455,11 @@ mod tests {
 
     #[test]
     fn nothing_bad_looks_like_nothing() {
-        assert!(percents(Rate::new(999, 1000)).starts_with("99%"));
-        assert!(percents(Rate::new(1, 1000)).starts_with("1%"));
-        assert!(percents(Rate::new(2, 3)).starts_with("67%"));
-        assert!(percents(Rate::new(1, 3)).starts_with("33%"));
-        assert!(percents(Rate::new(0, 10)).starts_with("0% 0"));
-        assert_eq!(percents(Rate::new(0, 0)), "\u{2013}");
+        assert!(percents(AgreementRate::new(999, 1000)).starts_with("99%"));
+        assert!(percents(AgreementRate::new(1, 1000)).starts_with("1%"));
+        assert!(percents(AgreementRate::new(2, 3)).starts_with("67%"));
+        assert!(percents(AgreementRate::new(1, 3)).starts_with("33%"));
+        assert!(percents(AgreementRate::new(0, 10)).starts_with("0% 0"));
+        assert_eq!(percents(AgreementRate::new(0, 0)), "\u{2013}");
     }
 }

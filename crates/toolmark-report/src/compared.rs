@@ -4,7 +4,7 @@ use crate::model::FindingRef;
 use crate::shown::{self, score};
 use crate::terminal::human;
 use jiff::SignedDuration;
-use toolmark_compare::{Group, MeasureChange, MeasureChanges, ScoreChange};
+use toolmark_compare::{MeasureChange, MeasureChanges, PairGroup, ScoreChange};
 use toolmark_outcome::{Printable, Verdict, printable, rounded};
 
 /// Separator between the old and the new value.
@@ -66,7 +66,7 @@ pub(crate) fn probability(p: f64) -> Printable {
 }
 
 /// Whether the change of the verdicts is significant, in one line.
-pub(crate) fn mcnemar_line(group: &Group) -> Option<Printable> {
+pub(crate) fn mcnemar_line(group: &PairGroup) -> Option<Printable> {
     let test = group.mcnemar?;
     Some(printable!(
         "{} worse, {} better of {} decided in both, p {} (McNemar, exact)",

@@ -4,16 +4,16 @@
 //! traces come from untrusted authors.
 
 use crate::model::CaseResult;
-use crate::table::{self, Cell, Table};
-use crate::{Options, Outcomes, Report, ReportError};
+use crate::table::{self, RowTable, TableCell};
+use crate::{Outcomes, Report, ReportError, ReportOptions};
 use std::io::{self, Write};
 
 pub(crate) fn write(
     report: &Report<'_>,
-    options: &Options,
+    options: &ReportOptions,
     out: &mut dyn Write,
 ) -> Result<(), ReportError> {
-    let table = Table::new(report, options)?;
+    let table = RowTable::new(report, options)?;
     let mut writer = csv::Writer::from_writer(out);
     let failed = |error: csv::Error| io::Error::other(error);
     let columns = table.columns.clone();
@@ -77,15 +77,15 @@ pub(crate) fn write_pieces(
     Ok(())
 }
 
-fn shown(cell: &Cell) -> String {
+fn shown(cell: &TableCell) -> String {
     let cell = match cell {
-        Cell::Text(Some(text)) if text.starts_with(['=', '+', '-', '@']) => {
+        TableCell::Text(Some(text)) if text.starts_with(['=', '+', '-', '@']) => {
             Some(format!("'{text}"))
         }
-        Cell::Text(text) => text.clone(),
-        Cell::Whole(number) => number.map(|number| number.to_string()),
-        Cell::Real(number) => number.map(|number| number.to_string()),
-        Cell::Flag(flag) => flag.map(|flag| flag.to_string()),
+        TableCell::Text(text) => text.clone(),
+        TableCell::Whole(number) => number.map(|number| number.to_string()),
+        TableCell::Real(number) => number.map(|number| number.to_string()),
+        TableCell::Flag(flag) => flag.map(|flag| flag.to_string()),
     };
     cell.unwrap_or_default()
 }
@@ -94,7 +94,7 @@ fn shown(cell: &Cell) -> String {
 mod tests {
     use super::*;
     use crate::checked::tests::{report, sample};
-    use crate::{Rows, format_by_id};
+    use crate::{RowContent, format_by_id};
 
     #[test]
     fn a_row_per_finding_and_none_of_totals() {
@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn a_row_per_call() {
-        let options = Options { rows: Rows::Calls, ..Options::default() };
+        let options = ReportOptions { rows: RowContent::Calls, ..ReportOptions::default() };
         let text = format_by_id("csv").unwrap().to_text(&sample(), &options).unwrap();
         insta::assert_snapshot!(text);
     }
@@ -113,7 +113,7 @@ mod tests {
     #[test]
     fn nothing_is_a_formula() {
         for (words, cell) in [("=1+1", "'=1+1"), ("@x", "'@x"), ("a=b", "a=b")] {
-            let text = Cell::Text(Some(words.into()));
+            let text = TableCell::Text(Some(words.into()));
             assert_eq!(shown(&text), cell);
         }
     }

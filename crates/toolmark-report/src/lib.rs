@@ -3,11 +3,11 @@
 //! The input is a [`Report`]: graded cases, checked sessions, recurring issues, measures over time,
 //! and changes since another run. The output is one file. Each format is one file or folder of this
 //! crate and one line in [`FORMATS`]. A report makes no decisions and does not access the clock,
-//! the environment or the terminal, so the same result with the same [`Options`] gives the same
+//! the environment or the terminal, so the same result with the same [`ReportOptions`] gives the same
 //! bytes.
 //!
 //! ```
-//! use toolmark_report::{Options, format_by_id};
+//! use toolmark_report::{ReportOptions, format_by_id};
 //! # fn graded() -> toolmark_outcome::RunResult {
 //! #     toolmark_outcome::RunResult {
 //! #         spec: "evals/toolmark.yaml".into(),
@@ -33,7 +33,7 @@
 //!
 //! // As `Grading::finish` of toolmark-grade returns it, without its secrets.
 //! let run = graded().redact(toolmark_outcome::Redactor::new(true));
-//! let junit = format_by_id("junit").unwrap().to_text(&run, &Options::default())?;
+//! let junit = format_by_id("junit").unwrap().to_text(&run, &ReportOptions::default())?;
 //! assert!(junit.starts_with("<?xml"));
 //! # Ok::<(), toolmark_report::ReportError>(())
 //! ```
@@ -69,8 +69,8 @@ mod vally;
 
 pub use json::SCHEMA_VERSION;
 pub use parquet::ParquetWriter;
-pub use stream::{OutcomeRow, Outcomes, Stream};
-pub use table::{Cell, Kind, Row, Table};
+pub use stream::{OutcomeRow, Outcomes, ReportStream};
+pub use table::{ColumnKind, RowTable, TableCell, TableRow};
 
 use model::{CheckRun, FeedRun, RunResult, TrendRun};
 use std::io::{self, Write};
@@ -90,7 +90,7 @@ pub enum Verbosity {
 
 /// Content of the rows of a table, for formats with a choice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Rows {
+pub enum RowContent {
     /// One row per finding or outcome.
     #[default]
     Findings,
@@ -102,7 +102,7 @@ pub enum Rows {
 
 /// Settings of a report in addition to the result.
 #[derive(Debug, Clone)]
-pub struct Options {
+pub struct ReportOptions {
     /// Whether text for a terminal may be coloured.
     pub colour: bool,
     /// Maximum width of a line of text, in columns.
@@ -116,7 +116,7 @@ pub struct Options {
     /// Directory that file names are relative to, for formats with relative names.
     pub directory: Option<String>,
     /// Content of the rows of tables.
-    pub rows: Rows,
+    pub rows: RowContent,
     /// Looks up the summary and the page of a type of grader.
     pub describe: Describe,
 }
@@ -124,7 +124,7 @@ pub struct Options {
 /// Returns the summary and the page of a type of grader, if it is known.
 pub type Describe = fn(&str) -> Option<(&'static str, &'static str)>;
 
-impl Default for Options {
+impl Default for ReportOptions {
     fn default() -> Self {
         Self {
             colour: false,
@@ -133,7 +133,7 @@ impl Default for Options {
             elapsed: None,
             generated_at: None,
             directory: None,
-            rows: Rows::Findings,
+            rows: RowContent::Findings,
             describe: |id| toolmark_peers::grader_by_id(id).map(|info| (info.summary, info.docs)),
         }
     }
@@ -171,7 +171,7 @@ impl<'r> Report<'r> {
     #[allow(clippy::too_many_arguments, reason = "one writer per part")]
     fn write_parts(
         &self,
-        options: &Options,
+        options: &ReportOptions,
         out: &mut dyn Write,
         graded: WritePart<'r, RunResult>,
         checked: WritePart<'r, CheckRun>,
@@ -205,7 +205,7 @@ impl<'r> Report<'r> {
 }
 
 /// Writes one part of a report.
-type WritePart<'r, T> = fn(&'r T, &Options, &mut dyn Write) -> Result<(), ReportError>;
+type WritePart<'r, T> = fn(&'r T, &ReportOptions, &mut dyn Write) -> Result<(), ReportError>;
 
 impl<'r> From<&'r RunResult> for Report<'r> {
     fn from(run: &'r RunResult) -> Self {
@@ -256,7 +256,7 @@ pub struct ReportFormat {
     /// Whether the format is text. Binary formats are written to files, never to a terminal.
     pub is_text: bool,
     /// Writes a report.
-    pub write: fn(&Report<'_>, &Options, &mut dyn Write) -> Result<(), ReportError>,
+    pub write: fn(&Report<'_>, &ReportOptions, &mut dyn Write) -> Result<(), ReportError>,
 }
 
 impl ReportFormat {
@@ -264,7 +264,7 @@ impl ReportFormat {
     pub fn to_text<'r>(
         &self,
         report: impl Into<Report<'r>>,
-        options: &Options,
+        options: &ReportOptions,
     ) -> Result<String, ReportError> {
         let mut bytes = Vec::new();
         (self.write)(&report.into(), options, &mut bytes)?;
@@ -323,7 +323,7 @@ mod tests {
     fn every_report_is_the_same_each_time_and_harmless() {
         let run = testing::sample();
         for format in texts() {
-            let options = Options::default();
+            let options = ReportOptions::default();
             let report = format.to_text(&run, &options).unwrap();
             assert!(report.ends_with('\n'), "{} ends within a line", format.id);
             assert_eq!(report, format.to_text(&run, &options).unwrap(), "{}", format.id);
@@ -337,7 +337,7 @@ mod tests {
     #[test]
     fn an_empty_run_is_reported_too() {
         for format in texts() {
-            let report = format.to_text(&testing::empty(), &Options::default()).unwrap();
+            let report = format.to_text(&testing::empty(), &ReportOptions::default()).unwrap();
             // A format with rows of outcomes is empty without outcomes.
             assert!(report.ends_with('\n') || format.id == "agentv", "{}", format.id);
         }
@@ -348,7 +348,7 @@ mod tests {
         let (graded, checked) = (testing::sample(), checked::tests::sample());
         let both = Report { graded: Some(&graded), checked: Some(&checked), ..Report::default() };
         for format in texts().filter(|format| format.has_findings) {
-            let report = format.to_text(both, &Options::default()).unwrap();
+            let report = format.to_text(both, &ReportOptions::default()).unwrap();
             for word in ["refund", "S101"] {
                 assert!(report.contains(word), "{} does not say {word}", format.id);
             }

@@ -1,17 +1,17 @@
 //! Machine-readable lint results: JSON, and SARIF for code scanning.
 
 use crate::sarif::{document, location, log_of, pascal, result, words};
-use crate::{Options, ReportError};
+use crate::{ReportError, ReportOptions};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::io::Write;
 use toolmark_check::fingerprint::of as fingerprint;
-use toolmark_redact::{Name, Printable};
+use toolmark_redact::{Printable, SharedName};
 
 /// Severity of a problem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Level {
+pub enum LintLevel {
     /// The spec cannot be used.
     Error,
     /// The spec can be used, but probably does not do what its author intended.
@@ -36,7 +36,7 @@ pub struct LintNote {
 #[derive(Debug, Clone, Serialize)]
 pub struct LintProblem {
     /// File name.
-    pub file: Name<Printable>,
+    pub file: SharedName<Printable>,
     /// Start line.
     pub line: Option<u32>,
     /// Start column.
@@ -48,7 +48,7 @@ pub struct LintProblem {
     /// Kind of problem, in kebab case.
     pub code: &'static str,
     /// Severity.
-    pub severity: Level,
+    pub severity: LintLevel,
     /// Description of the problem.
     pub message: Printable,
     /// Suggested fix.
@@ -72,7 +72,11 @@ pub struct LintReport {
 
 impl LintReport {
     /// Writes the report as SARIF 2.1.0.
-    pub fn write_sarif(&self, options: &Options, out: &mut dyn Write) -> Result<(), ReportError> {
+    pub fn write_sarif(
+        &self,
+        options: &ReportOptions,
+        out: &mut dyn Write,
+    ) -> Result<(), ReportError> {
         let mut codes: Vec<&str> = Vec::new();
         let mut results = Vec::new();
         for problem in &self.problems {
@@ -100,9 +104,9 @@ impl LintReport {
 impl LintProblem {
     fn result(&self, rule: usize) -> Value {
         let level = match self.severity {
-            Level::Error => "error",
-            Level::Warning => "warning",
-            Level::Note => "note",
+            LintLevel::Error => "error",
+            LintLevel::Warning => "warning",
+            LintLevel::Note => "note",
         };
         let message = match &self.help {
             Some(help) => format!("{}\n{}", &*self.message, &**help),
@@ -140,7 +144,7 @@ mod tests {
             end_line: line,
             end_column: line.map(|line| line + 4),
             code,
-            severity: Level::Error,
+            severity: LintLevel::Error,
             message: redactor.apply("unknown key \"x\""),
             help: Some(redactor.apply("did you mean y?")),
             notes: Vec::new(),
@@ -156,7 +160,7 @@ mod tests {
             ],
         };
         let mut text = Vec::new();
-        report.write_sarif(&Options::default(), &mut text).unwrap();
+        report.write_sarif(&ReportOptions::default(), &mut text).unwrap();
         let log: Value = serde_json::from_slice(&text).unwrap();
         let run = &log["runs"][0];
         let rules: Vec<&str> = run["tool"]["driver"]["rules"]

@@ -1,7 +1,7 @@
 //! Parquet, for data frames and databases: the rows of CSV, with types.
 
-use crate::table::{Cell, Kind, Row, Table, VERSION, cell_of};
-use crate::{Options, Report, ReportError};
+use crate::table::{ColumnKind, RowTable, TableCell, TableRow, VERSION, cell_of};
+use crate::{Report, ReportError, ReportOptions};
 use parquet::basic::Compression;
 use parquet::column::writer::ColumnWriter;
 use parquet::data_type::ByteArray;
@@ -22,15 +22,15 @@ const BATCH: usize = 1024;
 
 pub(crate) fn write(
     report: &Report<'_>,
-    options: &Options,
+    options: &ReportOptions,
     out: &mut dyn Write,
 ) -> Result<(), ReportError> {
-    write_table(Table::new(report, options)?, options, out)
+    write_table(RowTable::new(report, options)?, options, out)
 }
 
 pub(crate) fn write_table(
-    table: Table<'_>,
-    options: &Options,
+    table: RowTable<'_>,
+    options: &ReportOptions,
     out: &mut dyn Write,
 ) -> Result<(), ReportError> {
     let mut writer = ParquetWriter::new(&table.name, &table.columns, options)?;
@@ -42,7 +42,7 @@ pub(crate) fn write_table(
 
 /// Writes rows as Parquet as they arrive.
 pub struct ParquetWriter {
-    columns: Vec<Column>,
+    columns: Vec<ParquetColumn>,
     /// Parquet writer with the bytes that are not passed on yet.
     file: SerializedFileWriter<Vec<u8>>,
     /// Number of rows in the current row group.
@@ -54,16 +54,16 @@ impl ParquetWriter {
     /// Returns a writer for a table with this name and these columns.
     pub fn new(
         name: &str,
-        columns: &[(&'static str, Kind)],
-        options: &Options,
+        columns: &[(&'static str, ColumnKind)],
+        options: &ReportOptions,
     ) -> Result<Self, ReportError> {
         let file = open(name, columns, options).map_err(io::Error::other)?;
-        let columns = columns.iter().map(|(name, kind)| Column::new(name, *kind)).collect();
+        let columns = columns.iter().map(|(name, kind)| ParquetColumn::new(name, *kind)).collect();
         Ok(Self { columns, file, rows: 0, has_group: false })
     }
 
     /// Adds a row, and writes complete row groups to `out`.
-    pub fn push(&mut self, row: Row, out: &mut dyn Write) -> Result<(), ReportError> {
+    pub fn push(&mut self, row: TableRow, out: &mut dyn Write) -> Result<(), ReportError> {
         for column in &mut self.columns {
             column.push(cell_of(&row, column.name));
         }
@@ -102,13 +102,13 @@ impl ParquetWriter {
 
 /// The cells of a column: the known values, and for every row whether its value is known. Storing
 /// rows would take several times the memory.
-struct Column {
+struct ParquetColumn {
     name: &'static str,
     levels: Vec<i16>,
-    values: Values,
+    values: ColumnValues,
 }
 
-enum Values {
+enum ColumnValues {
     /// The concatenated texts, and the end offset of each.
     Text(Vec<u8>, Vec<usize>),
     Whole(Vec<i64>),
@@ -116,27 +116,29 @@ enum Values {
     Flag(Vec<bool>),
 }
 
-impl Column {
-    fn new(name: &'static str, kind: Kind) -> Self {
+impl ParquetColumn {
+    fn new(name: &'static str, kind: ColumnKind) -> Self {
         let values = match kind {
-            Kind::Text => Values::Text(Vec::new(), Vec::new()),
-            Kind::Whole => Values::Whole(Vec::new()),
-            Kind::Real => Values::Real(Vec::new()),
-            Kind::Flag => Values::Flag(Vec::new()),
+            ColumnKind::Text => ColumnValues::Text(Vec::new(), Vec::new()),
+            ColumnKind::Whole => ColumnValues::Whole(Vec::new()),
+            ColumnKind::Real => ColumnValues::Real(Vec::new()),
+            ColumnKind::Flag => ColumnValues::Flag(Vec::new()),
         };
         Self { name, levels: Vec::new(), values }
     }
 
-    fn push(&mut self, cell: Option<&Cell>) {
+    fn push(&mut self, cell: Option<&TableCell>) {
         let is_known = match (&mut self.values, cell) {
-            (Values::Text(bytes, ends), Some(Cell::Text(Some(text)))) => {
+            (ColumnValues::Text(bytes, ends), Some(TableCell::Text(Some(text)))) => {
                 bytes.extend_from_slice(text.as_bytes());
                 ends.push(bytes.len());
                 true
             }
-            (Values::Whole(values), Some(Cell::Whole(Some(value)))) => add(values, *value),
-            (Values::Real(values), Some(Cell::Real(Some(value)))) => add(values, *value),
-            (Values::Flag(values), Some(Cell::Flag(Some(value)))) => add(values, *value),
+            (ColumnValues::Whole(values), Some(TableCell::Whole(Some(value)))) => {
+                add(values, *value)
+            }
+            (ColumnValues::Real(values), Some(TableCell::Real(Some(value)))) => add(values, *value),
+            (ColumnValues::Flag(values), Some(TableCell::Flag(Some(value)))) => add(values, *value),
             _ => false,
         };
         self.levels.push(i16::from(is_known));
@@ -160,7 +162,7 @@ impl Column {
                 };
             }
             match (&mut *writer, &self.values) {
-                (ColumnWriter::ByteArrayColumnWriter(writer), Values::Text(bytes, ends)) => {
+                (ColumnWriter::ByteArrayColumnWriter(writer), ColumnValues::Text(bytes, ends)) => {
                     let text = |end: &usize| {
                         let text = bytes.get(start..*end).unwrap_or_default();
                         start = *end;
@@ -170,13 +172,13 @@ impl Column {
                         ends.get(from..to).unwrap_or_default().iter().map(text).collect();
                     writer.write_batch(&texts, Some(levels), None)
                 }
-                (ColumnWriter::Int64ColumnWriter(writer), Values::Whole(all)) => {
+                (ColumnWriter::Int64ColumnWriter(writer), ColumnValues::Whole(all)) => {
                     write_as!(writer, all)
                 }
-                (ColumnWriter::DoubleColumnWriter(writer), Values::Real(all)) => {
+                (ColumnWriter::DoubleColumnWriter(writer), ColumnValues::Real(all)) => {
                     write_as!(writer, all)
                 }
-                (ColumnWriter::BoolColumnWriter(writer), Values::Flag(all)) => {
+                (ColumnWriter::BoolColumnWriter(writer), ColumnValues::Flag(all)) => {
                     write_as!(writer, all)
                 }
                 _ => Err(ParquetError::General(format!("{} has no type of ours", self.name))),
@@ -185,13 +187,13 @@ impl Column {
         }
         self.levels.clear();
         match &mut self.values {
-            Values::Text(bytes, ends) => {
+            ColumnValues::Text(bytes, ends) => {
                 bytes.clear();
                 ends.clear();
             }
-            Values::Whole(all) => all.clear(),
-            Values::Real(all) => all.clear(),
-            Values::Flag(all) => all.clear(),
+            ColumnValues::Whole(all) => all.clear(),
+            ColumnValues::Real(all) => all.clear(),
+            ColumnValues::Flag(all) => all.clear(),
         }
         Ok(())
     }
@@ -205,8 +207,8 @@ fn add<T>(values: &mut Vec<T>, value: T) -> bool {
 
 fn open(
     name: &str,
-    columns: &[(&'static str, Kind)],
-    options: &Options,
+    columns: &[(&'static str, ColumnKind)],
+    options: &ReportOptions,
 ) -> Result<SerializedFileWriter<Vec<u8>>, ParquetError> {
     let said = |key: &str, value: String| KeyValue::new(key.to_owned(), value);
     let mut metadata = vec![
@@ -222,12 +224,12 @@ fn open(
     SerializedFileWriter::new(Vec::new(), schema, Arc::new(properties.build()))
 }
 
-fn schema(columns: &[(&'static str, Kind)]) -> String {
-    let column = |(name, kind): &(&str, Kind)| match kind {
-        Kind::Text => format!("optional byte_array {name} (UTF8);"),
-        Kind::Whole => format!("optional int64 {name};"),
-        Kind::Real => format!("optional double {name};"),
-        Kind::Flag => format!("optional boolean {name};"),
+fn schema(columns: &[(&'static str, ColumnKind)]) -> String {
+    let column = |(name, kind): &(&str, ColumnKind)| match kind {
+        ColumnKind::Text => format!("optional byte_array {name} (UTF8);"),
+        ColumnKind::Whole => format!("optional int64 {name};"),
+        ColumnKind::Real => format!("optional double {name};"),
+        ColumnKind::Flag => format!("optional boolean {name};"),
     };
     let columns: Vec<String> = columns.iter().map(column).collect();
     format!("message rows {{ {} }}", columns.join(" "))
@@ -237,12 +239,12 @@ fn schema(columns: &[(&'static str, Kind)]) -> String {
 mod tests {
     use super::*;
     use crate::checked::tests::sample;
-    use crate::{Rows, testing};
+    use crate::{RowContent, testing};
     use parquet::file::reader::{FileReader, SerializedFileReader};
     use parquet::record::Field;
     use serde_json::Value;
 
-    fn read(report: &Report<'_>, options: &Options) -> Vec<Value> {
+    fn read(report: &Report<'_>, options: &ReportOptions) -> Vec<Value> {
         let mut bytes = Vec::new();
         write(report, options, &mut bytes).unwrap();
         rows_in(bytes)
@@ -270,12 +272,12 @@ mod tests {
     #[test]
     fn the_rows_of_csv_with_types() {
         let run = sample();
-        let rows = read(&(&run).into(), &Options::default());
+        let rows = read(&(&run).into(), &ReportOptions::default());
         assert_eq!(rows.len(), run.checked.findings.len());
         assert_eq!((&rows[0]["code"], &rows[0]["line"]), (&"A202".into(), &4.into()));
         assert_eq!(rows[0]["new"], true);
         assert!(rows[1]["bucket"].is_null(), "{}", rows[1]);
-        let options = Options { rows: Rows::Calls, ..Options::default() };
+        let options = ReportOptions { rows: RowContent::Calls, ..ReportOptions::default() };
         let rows = read(&(&run).into(), &options);
         assert_eq!(rows.len(), run.checked.calls.len());
         assert_eq!(rows[2]["findings"], "[\"S101\"]");
@@ -284,12 +286,12 @@ mod tests {
 
     #[test]
     fn rows_are_handed_on_group_by_group() {
-        let columns = [("n", Kind::Whole)];
+        let columns = [("n", ColumnKind::Whole)];
         let count = i64::try_from(2 * GROUP + 3).unwrap();
-        let mut writer = ParquetWriter::new("stats", &columns, &Options::default()).unwrap();
+        let mut writer = ParquetWriter::new("stats", &columns, &ReportOptions::default()).unwrap();
         let mut bytes = Vec::new();
         for n in 0..count {
-            writer.push(vec![("n", Cell::Whole(Some(n)))], &mut bytes).unwrap();
+            writer.push(vec![("n", TableCell::Whole(Some(n)))], &mut bytes).unwrap();
             assert!(writer.rows < GROUP);
         }
         assert!(bytes.starts_with(b"PAR1"));
@@ -302,7 +304,7 @@ mod tests {
     #[test]
     fn a_row_per_grader() {
         let run = testing::sample();
-        let options = Options { rows: Rows::Graders, ..Options::default() };
+        let options = ReportOptions { rows: RowContent::Graders, ..ReportOptions::default() };
         let rows = read(&(&run).into(), &options);
         let graders = run.outcomes.iter().flat_map(|outcome| &outcome.graders);
         assert_eq!(rows.len(), graders.clone().count());
@@ -314,10 +316,13 @@ mod tests {
 
     #[test]
     fn a_file_says_what_its_rows_are() {
-        let table =
-            Table::of("stats", &[("n", Kind::Whole)], vec![vec![("n", Cell::count(Some(7)))]]);
+        let table = RowTable::of(
+            "stats",
+            &[("n", ColumnKind::Whole)],
+            vec![vec![("n", TableCell::count(Some(7)))]],
+        );
         let mut bytes = Vec::new();
-        table.write_parquet(&Options::default(), &mut bytes).unwrap();
+        table.write_parquet(&ReportOptions::default(), &mut bytes).unwrap();
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("rows.parquet");
         std::fs::write(&path, bytes).unwrap();
@@ -332,7 +337,7 @@ mod tests {
 
     #[test]
     fn outcomes_and_nothing_at_all() {
-        let options = Options::default();
+        let options = ReportOptions::default();
         let graded = testing::sample();
         let mut bytes = Vec::new();
         write(&(&graded).into(), &options, &mut bytes).unwrap();

@@ -1,7 +1,8 @@
 //! Names, source positions and numbers in the form in which reports for people print them.
 
 use crate::model::{
-    CaseResult, CaseSummary, GraderResult, Metrics, RunResult, SpecPlace, Summary, TracePlace,
+    CaseResult, CaseSummary, GraderResult, PrintableMetrics, PrintableSummary, RunResult,
+    SpecPlace, TracePlace,
 };
 use std::time::Duration;
 use toolmark_outcome::{Cause, Printable, Verdict, printable, rounded};
@@ -104,7 +105,7 @@ pub(crate) fn millis(ms: f64) -> Printable {
 }
 
 /// Formats `12 passed, 1 failed, 2 unknown`; zero counts are omitted, except for passes.
-pub(crate) fn counts(summary: &Summary) -> String {
+pub(crate) fn counts(summary: &PrintableSummary) -> String {
     let mut words = format!("{} passed", summary.passed);
     if summary.failed > 0 {
         words.push_str(&format!(", {} failed", summary.failed));
@@ -116,7 +117,7 @@ pub(crate) fn counts(summary: &Summary) -> String {
 }
 
 /// Overall score and threshold.
-pub(crate) fn overall(summary: &Summary) -> Option<Printable> {
+pub(crate) fn overall(summary: &PrintableSummary) -> Option<Printable> {
     match (summary.score, summary.threshold) {
         (Some(mean), Some(threshold)) => {
             Some(printable!("score {}, threshold {}", score(mean), score(threshold)))
@@ -152,7 +153,7 @@ pub(crate) fn in_trace(place: &TracePlace) -> Printable {
 }
 
 /// Formats metrics on one line: `value 12, max 10`.
-pub(crate) fn metrics(metrics: &Metrics) -> Printable {
+pub(crate) fn metrics(metrics: &PrintableMetrics) -> Printable {
     let pairs: Vec<Printable> =
         metrics.entries().map(|(name, value)| printable!("{} {}", name, value)).collect();
     Printable::join(&pairs, ", ")

@@ -2,7 +2,7 @@
 //! at the end.
 
 use crate::model::{CaseResult, RunResult};
-use crate::{Options, ReportError, csv, jsonl, junit, text};
+use crate::{ReportError, ReportOptions, csv, jsonl, junit, text};
 use std::io::{self, Write};
 use std::time::Duration;
 use toolmark_outcome::{Printable, Redactor, Untrusted, Verdict, printable};
@@ -53,9 +53,9 @@ pub trait Outcomes {
 
 /// A report that is assembled from chunks.
 #[derive(Debug, Clone)]
-pub struct Stream {
+pub struct ReportStream {
     format: Format,
-    options: Options,
+    options: ReportOptions,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -66,10 +66,10 @@ enum Format {
     Text,
 }
 
-impl Stream {
+impl ReportStream {
     /// Returns a report of this format, if the format can be streamed.
     #[must_use]
-    pub fn new(format: &str, options: Options) -> Option<Self> {
+    pub fn new(format: &str, options: ReportOptions) -> Option<Self> {
         let format = match format {
             "jsonl" => Format::Jsonl,
             "csv" => Format::Csv,
@@ -140,12 +140,12 @@ mod tests {
     use super::*;
     use crate::{Verbosity, format_by_id, testing};
 
-    struct Kept<'r> {
+    struct KeptChunks<'r> {
         run: &'r RunResult,
         pieces: Vec<(Vec<u8>, usize)>,
     }
 
-    impl Outcomes for Kept<'_> {
+    impl Outcomes for KeptChunks<'_> {
         fn count(&self) -> usize {
             self.pieces.len()
         }
@@ -187,7 +187,7 @@ mod tests {
                 grader.outcome.notes.push(secret.into());
             }
             for format in ["jsonl", "csv", "junit", "text"] {
-                let stream = Stream::new(format, Options::default()).unwrap();
+                let stream = ReportStream::new(format, ReportOptions::default()).unwrap();
                 let (mut raw, mut redacted) = (Vec::new(), Vec::new());
                 let parted = stream.redacted_piece(&outcome, &mut raw).unwrap();
                 let outcome = outcome.clone().redact(Redactor::new(true));
@@ -205,10 +205,14 @@ mod tests {
             for format in ["jsonl", "csv", "junit", "text"] {
                 for verbosity in [Verbosity::Quiet, Verbosity::Normal, Verbosity::Verbose] {
                     for colour in [false, true] {
-                        let options =
-                            Options { verbosity, colour, width: 70, ..Options::default() };
+                        let options = ReportOptions {
+                            verbosity,
+                            colour,
+                            width: 70,
+                            ..ReportOptions::default()
+                        };
                         let whole = format_by_id(format).unwrap().to_text(&run, &options).unwrap();
-                        let stream = Stream::new(format, options).unwrap();
+                        let stream = ReportStream::new(format, options).unwrap();
                         let piece = |outcome: &CaseResult| {
                             // What is not known yet.
                             let outcome = CaseResult { trial: 0, ..outcome.clone() };
@@ -217,7 +221,7 @@ mod tests {
                             (piece, parted)
                         };
                         let pieces = run.outcomes.iter().map(piece).collect();
-                        let mut kept = Kept { run: &run, pieces };
+                        let mut kept = KeptChunks { run: &run, pieces };
                         let without = RunResult { outcomes: Vec::new(), ..run.clone() };
                         let mut out = Vec::new();
                         stream.write(&without, &mut kept, &mut out).unwrap();

@@ -1,10 +1,12 @@
 //! Results as table rows: one row per outcome and finding, or per grader and call. There is no row
 //! of totals, lists are JSON, and unknown values are empty. `docs/tables.md` lists the columns.
 
-use crate::model::{CallRow, CaseResult, Finding, GraderResult, Issue, Listed, Series, TrendRun};
+use crate::model::{
+    CallRow, CaseResult, GraderResult, Issue, PrintableFinding, PrintableListing, Series, TrendRun,
+};
 use crate::terminal::text::sanitize;
 use crate::trends::suspects;
-use crate::{Options, Report, ReportError, Rows};
+use crate::{Report, ReportError, ReportOptions, RowContent};
 use std::io::{self, Write};
 use toolmark_outcome::Printable;
 
@@ -14,7 +16,7 @@ pub(crate) const VERSION: u32 = 1;
 
 /// Type of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum ColumnKind {
     /// UTF-8.
     Text,
     /// An integer.
@@ -27,7 +29,7 @@ pub enum Kind {
 
 /// A cell; `None` is an unknown value.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Cell {
+pub enum TableCell {
     /// Text.
     Text(Option<String>),
     /// An integer.
@@ -38,7 +40,7 @@ pub enum Cell {
     Flag(Option<bool>),
 }
 
-impl Cell {
+impl TableCell {
     /// Returns a cell with redacted text.
     #[must_use]
     pub fn printable(text: Option<&Printable>) -> Self {
@@ -53,43 +55,47 @@ impl Cell {
 }
 
 /// The cells of one row, with their columns.
-pub type Row = Vec<(&'static str, Cell)>;
+pub type TableRow = Vec<(&'static str, TableCell)>;
 
 /// Rows that are created on demand; some are read from a file.
-type BoxedRows<'r> = Box<dyn Iterator<Item = io::Result<Row>> + 'r>;
+type BoxedRows<'r> = Box<dyn Iterator<Item = io::Result<TableRow>> + 'r>;
 
 /// A table whose rows are created while they are written.
-pub struct Table<'r> {
+pub struct RowTable<'r> {
     /// Name of the rows: `findings`, `calls`, `outcomes` …
     pub(crate) name: String,
     /// The columns, in order.
-    pub(crate) columns: Vec<(&'static str, Kind)>,
+    pub(crate) columns: Vec<(&'static str, ColumnKind)>,
     rows: BoxedRows<'r>,
 }
 
-impl<'r> Table<'r> {
+impl<'r> RowTable<'r> {
     /// Returns a table with these rows.
     #[must_use]
     pub fn of(
         name: &str,
-        columns: &[(&'static str, Kind)],
-        rows: impl IntoIterator<Item = Row, IntoIter: 'r>,
+        columns: &[(&'static str, ColumnKind)],
+        rows: impl IntoIterator<Item = TableRow, IntoIter: 'r>,
     ) -> Self {
         let rows = Box::new(rows.into_iter().map(Ok));
         Self { name: name.to_owned(), columns: columns.to_vec(), rows }
     }
 
     /// Writes the table as Parquet.
-    pub fn write_parquet(self, options: &Options, out: &mut dyn Write) -> Result<(), ReportError> {
+    pub fn write_parquet(
+        self,
+        options: &ReportOptions,
+        out: &mut dyn Write,
+    ) -> Result<(), ReportError> {
         crate::parquet::write_table(self, options, out)
     }
 
     /// Returns the table of a report.
-    pub(crate) fn new(report: &Report<'r>, options: &Options) -> io::Result<Self> {
+    pub(crate) fn new(report: &Report<'r>, options: &ReportOptions) -> io::Result<Self> {
         let mut table = Self::of("", &[], []);
         if let Some(run) = report.graded {
             match options.rows {
-                Rows::Graders => {
+                RowContent::Graders => {
                     let rows = run.outcomes.iter().flat_map(graders);
                     table.add("graders", GRADER, rows.map(Ok));
                 }
@@ -98,7 +104,7 @@ impl<'r> Table<'r> {
         }
         if let Some(run) = report.checked {
             match options.rows {
-                Rows::Calls => {
+                RowContent::Calls => {
                     let rows = run.calls()?.map(|one| one.map(|one| call(&one)));
                     table.add("calls", CALL, rows);
                 }
@@ -127,8 +133,8 @@ impl<'r> Table<'r> {
     fn add(
         &mut self,
         name: &str,
-        columns: &[(&'static str, Kind)],
-        rows: impl Iterator<Item = io::Result<Row>> + 'r,
+        columns: &[(&'static str, ColumnKind)],
+        rows: impl Iterator<Item = io::Result<TableRow>> + 'r,
     ) {
         self.name = if self.name.is_empty() { name } else { "mixed" }.to_owned();
         self.columns.extend(columns);
@@ -137,160 +143,160 @@ impl<'r> Table<'r> {
     }
 
     /// The rows, with their cells.
-    pub(crate) fn into_rows(self) -> impl Iterator<Item = io::Result<Row>> + 'r {
+    pub(crate) fn into_rows(self) -> impl Iterator<Item = io::Result<TableRow>> + 'r {
         self.rows
     }
 }
 
 /// Returns the cell of a row in a column; `None` if the row does not have the column.
-pub(crate) fn cell_of<'c>(row: &'c Row, name: &str) -> Option<&'c Cell> {
+pub(crate) fn cell_of<'c>(row: &'c TableRow, name: &str) -> Option<&'c TableCell> {
     row.iter().find(|(column, _)| *column == name).map(|(_, cell)| cell)
 }
 
-pub(crate) const OUTCOME: &[(&str, Kind)] = &[
-    ("case", Kind::Text),
-    ("trial", Kind::Whole),
-    ("verdict", Kind::Text),
-    ("score", Kind::Real),
-    ("reason", Kind::Text),
-    ("trajectory", Kind::Text),
+pub(crate) const OUTCOME: &[(&str, ColumnKind)] = &[
+    ("case", ColumnKind::Text),
+    ("trial", ColumnKind::Whole),
+    ("verdict", ColumnKind::Text),
+    ("score", ColumnKind::Real),
+    ("reason", ColumnKind::Text),
+    ("trajectory", ColumnKind::Text),
 ];
 
-const GRADER: &[(&str, Kind)] = &[
-    ("case", Kind::Text),
-    ("trial", Kind::Whole),
-    ("trajectory", Kind::Text),
-    ("grader", Kind::Text),
-    ("type", Kind::Text),
-    ("profile", Kind::Text),
-    ("verdict", Kind::Text),
-    ("score", Kind::Real),
-    ("weight", Kind::Real),
-    ("required", Kind::Flag),
-    ("reason", Kind::Text),
+const GRADER: &[(&str, ColumnKind)] = &[
+    ("case", ColumnKind::Text),
+    ("trial", ColumnKind::Whole),
+    ("trajectory", ColumnKind::Text),
+    ("grader", ColumnKind::Text),
+    ("type", ColumnKind::Text),
+    ("profile", ColumnKind::Text),
+    ("verdict", ColumnKind::Text),
+    ("score", ColumnKind::Real),
+    ("weight", ColumnKind::Real),
+    ("required", ColumnKind::Flag),
+    ("reason", ColumnKind::Text),
 ];
 
-const FINDING: &[(&str, Kind)] = &[
-    ("code", Kind::Text),
-    ("name", Kind::Text),
-    ("axis", Kind::Text),
-    ("severity", Kind::Text),
-    ("confidence", Kind::Text),
-    ("tool", Kind::Text),
-    ("bucket", Kind::Text),
-    ("message", Kind::Text),
-    ("remedy", Kind::Text),
-    ("session", Kind::Text),
-    ("file", Kind::Text),
-    ("line", Kind::Whole),
-    ("call", Kind::Whole),
-    ("step", Kind::Whole),
-    ("fingerprint", Kind::Text),
-    ("new", Kind::Flag),
+const FINDING: &[(&str, ColumnKind)] = &[
+    ("code", ColumnKind::Text),
+    ("name", ColumnKind::Text),
+    ("axis", ColumnKind::Text),
+    ("severity", ColumnKind::Text),
+    ("confidence", ColumnKind::Text),
+    ("tool", ColumnKind::Text),
+    ("bucket", ColumnKind::Text),
+    ("message", ColumnKind::Text),
+    ("remedy", ColumnKind::Text),
+    ("session", ColumnKind::Text),
+    ("file", ColumnKind::Text),
+    ("line", ColumnKind::Whole),
+    ("call", ColumnKind::Whole),
+    ("step", ColumnKind::Whole),
+    ("fingerprint", ColumnKind::Text),
+    ("new", ColumnKind::Flag),
 ];
 
-const CALL: &[(&str, Kind)] = &[
-    ("session", Kind::Text),
-    ("file", Kind::Text),
-    ("line", Kind::Whole),
-    ("call", Kind::Whole),
-    ("step", Kind::Whole),
-    ("turn", Kind::Whole),
-    ("tool", Kind::Text),
-    ("status", Kind::Text),
-    ("result_kind", Kind::Text),
-    ("masked", Kind::Flag),
-    ("program", Kind::Text),
-    ("exit_code", Kind::Whole),
-    ("started", Kind::Text),
-    ("duration_ms", Kind::Whole),
-    ("tokens", Kind::Whole),
-    ("output_tokens", Kind::Whole),
-    ("findings", Kind::Text),
+const CALL: &[(&str, ColumnKind)] = &[
+    ("session", ColumnKind::Text),
+    ("file", ColumnKind::Text),
+    ("line", ColumnKind::Whole),
+    ("call", ColumnKind::Whole),
+    ("step", ColumnKind::Whole),
+    ("turn", ColumnKind::Whole),
+    ("tool", ColumnKind::Text),
+    ("status", ColumnKind::Text),
+    ("result_kind", ColumnKind::Text),
+    ("masked", ColumnKind::Flag),
+    ("program", ColumnKind::Text),
+    ("exit_code", ColumnKind::Whole),
+    ("started", ColumnKind::Text),
+    ("duration_ms", ColumnKind::Whole),
+    ("tokens", ColumnKind::Whole),
+    ("output_tokens", ColumnKind::Whole),
+    ("findings", ColumnKind::Text),
 ];
 
-const ISSUE: &[(&str, Kind)] = &[
-    ("id", Kind::Text),
-    ("state", Kind::Text),
-    ("kind", Kind::Text),
-    ("category", Kind::Text),
-    ("subtype", Kind::Text),
-    ("code", Kind::Text),
-    ("title", Kind::Text),
-    ("role", Kind::Text),
-    ("template", Kind::Text),
-    ("count", Kind::Whole),
-    ("sessions", Kind::Whole),
-    ("first_seen", Kind::Text),
-    ("last_seen", Kind::Text),
-    ("tools", Kind::Text),
-    ("models", Kind::Text),
-    ("agents", Kind::Text),
-    ("projects", Kind::Text),
-    ("recovery", Kind::Real),
-    ("tokens", Kind::Whole),
-    ("output_tokens", Kind::Whole),
-    ("duration_ms", Kind::Whole),
-    ("file", Kind::Text),
-    ("line", Kind::Whole),
-    ("fix_target", Kind::Text),
-    ("fix_file", Kind::Text),
-    ("fix", Kind::Text),
+const ISSUE: &[(&str, ColumnKind)] = &[
+    ("id", ColumnKind::Text),
+    ("state", ColumnKind::Text),
+    ("kind", ColumnKind::Text),
+    ("category", ColumnKind::Text),
+    ("subtype", ColumnKind::Text),
+    ("code", ColumnKind::Text),
+    ("title", ColumnKind::Text),
+    ("role", ColumnKind::Text),
+    ("template", ColumnKind::Text),
+    ("count", ColumnKind::Whole),
+    ("sessions", ColumnKind::Whole),
+    ("first_seen", ColumnKind::Text),
+    ("last_seen", ColumnKind::Text),
+    ("tools", ColumnKind::Text),
+    ("models", ColumnKind::Text),
+    ("agents", ColumnKind::Text),
+    ("projects", ColumnKind::Text),
+    ("recovery", ColumnKind::Real),
+    ("tokens", ColumnKind::Whole),
+    ("output_tokens", ColumnKind::Whole),
+    ("duration_ms", ColumnKind::Whole),
+    ("file", ColumnKind::Text),
+    ("line", ColumnKind::Whole),
+    ("fix_target", ColumnKind::Text),
+    ("fix_file", ColumnKind::Text),
+    ("fix", ColumnKind::Text),
 ];
 
-const OCCURRENCE: &[(&str, Kind)] = &[
-    ("issue", Kind::Text),
-    ("session", Kind::Text),
-    ("call_id", Kind::Text),
-    ("file", Kind::Text),
-    ("line", Kind::Whole),
-    ("column", Kind::Whole),
-    ("time", Kind::Text),
-    ("kind", Kind::Text),
-    ("recovery", Kind::Text),
+const OCCURRENCE: &[(&str, ColumnKind)] = &[
+    ("issue", ColumnKind::Text),
+    ("session", ColumnKind::Text),
+    ("call_id", ColumnKind::Text),
+    ("file", ColumnKind::Text),
+    ("line", ColumnKind::Whole),
+    ("column", ColumnKind::Whole),
+    ("time", ColumnKind::Text),
+    ("kind", ColumnKind::Text),
+    ("recovery", ColumnKind::Text),
 ];
 
-const TREND: &[(&str, Kind)] = &[
-    ("measure", Kind::Text),
-    ("tool", Kind::Text),
-    ("bucket", Kind::Text),
-    ("value", Kind::Real),
-    ("unit", Kind::Text),
-    ("of", Kind::Whole),
-    ("low", Kind::Real),
-    ("high", Kind::Real),
-    ("sessions", Kind::Whole),
-    ("change", Kind::Flag),
-    ("p", Kind::Real),
-    ("suspects", Kind::Text),
+const TREND: &[(&str, ColumnKind)] = &[
+    ("measure", ColumnKind::Text),
+    ("tool", ColumnKind::Text),
+    ("bucket", ColumnKind::Text),
+    ("value", ColumnKind::Real),
+    ("unit", ColumnKind::Text),
+    ("of", ColumnKind::Whole),
+    ("low", ColumnKind::Real),
+    ("high", ColumnKind::Real),
+    ("sessions", ColumnKind::Whole),
+    ("change", ColumnKind::Flag),
+    ("p", ColumnKind::Real),
+    ("suspects", ColumnKind::Text),
 ];
 
 /// A text on one line with all characters visible.
-fn text(text: &str) -> Cell {
+fn text(text: &str) -> TableCell {
     some_text(Some(text))
 }
 
-fn some_text(text: Option<&str>) -> Cell {
-    Cell::Text(text.map(|text| sanitize(text).into_owned()))
+fn some_text(text: Option<&str>) -> TableCell {
+    TableCell::Text(text.map(|text| sanitize(text).into_owned()))
 }
 
-fn whole<N: TryInto<i64>>(number: Option<N>) -> Cell {
-    Cell::Whole(number.and_then(|number| number.try_into().ok()))
+fn whole<N: TryInto<i64>>(number: Option<N>) -> TableCell {
+    TableCell::Whole(number.and_then(|number| number.try_into().ok()))
 }
 
-pub(crate) fn outcome(result: &CaseResult) -> Row {
+pub(crate) fn outcome(result: &CaseResult) -> TableRow {
     vec![
         ("case", text(&result.case)),
         ("trial", whole(Some(result.trial.saturating_add(1)))),
         ("verdict", text(result.verdict.word())),
-        ("score", Cell::Real(result.score)),
+        ("score", TableCell::Real(result.score)),
         ("reason", text(&result.reason)),
         ("trajectory", some_text(result.trajectory.as_ref().map(|source| &*source.source))),
     ]
 }
 
 /// One row per grader of an outcome.
-fn graders(result: &CaseResult) -> impl Iterator<Item = Row> {
+fn graders(result: &CaseResult) -> impl Iterator<Item = TableRow> {
     let row = |grader: &GraderResult| {
         vec![
             ("case", text(&result.case)),
@@ -300,16 +306,16 @@ fn graders(result: &CaseResult) -> impl Iterator<Item = Row> {
             ("type", text(&grader.type_word)),
             ("profile", text(grader.profile.word())),
             ("verdict", text(grader.outcome.verdict.word())),
-            ("score", Cell::Real(grader.outcome.score)),
-            ("weight", Cell::Real(Some(grader.weight))),
-            ("required", Cell::Flag(Some(grader.required))),
+            ("score", TableCell::Real(grader.outcome.score)),
+            ("weight", TableCell::Real(Some(grader.weight))),
+            ("required", TableCell::Flag(Some(grader.required))),
             ("reason", text(&grader.outcome.reason)),
         ]
     };
     result.graders.iter().map(row)
 }
 
-fn finding(finding: &Finding) -> Row {
+fn finding(finding: &PrintableFinding) -> TableRow {
     let call = finding.evidence.first().and_then(|evidence| evidence.call.as_ref());
     vec![
         ("code", text(finding.code)),
@@ -327,11 +333,11 @@ fn finding(finding: &Finding) -> Row {
         ("call", whole(call.map(|call| call.number()))),
         ("step", whole(call.and_then(|call| call.step_number()))),
         ("fingerprint", text(&finding.fingerprint)),
-        ("new", Cell::Flag(finding.new)),
+        ("new", TableCell::Flag(finding.new)),
     ]
 }
 
-fn call(call: &CallRow) -> Row {
+fn call(call: &CallRow) -> TableRow {
     let codes = serde_json::Value::from(call.codes.clone()).to_string();
     vec![
         ("session", some_text(call.session.as_deref())),
@@ -343,7 +349,7 @@ fn call(call: &CallRow) -> Row {
         ("tool", text(&call.tool)),
         ("status", text(call.status)),
         ("result_kind", text(call.result_kind.word())),
-        ("masked", Cell::Flag(Some(call.masked))),
+        ("masked", TableCell::Flag(Some(call.masked))),
         ("program", some_text(call.program.as_deref())),
         ("exit_code", whole(call.exit_code)),
         ("started", some_text(call.started.as_deref())),
@@ -354,14 +360,14 @@ fn call(call: &CallRow) -> Row {
     ]
 }
 
-fn issue(issue: &Issue) -> Row {
-    let names = |all: &[toolmark_feed::Tally<Printable>]| {
+fn issue(issue: &Issue) -> TableRow {
+    let names = |all: &[toolmark_feed::NameTally<Printable>]| {
         let names: Vec<&str> = all.iter().map(|one| &*one.name).collect();
         text(&serde_json::Value::from(names).to_string())
     };
     let place = issue.representative.as_ref().map(|one| &one.place);
     let fix = issue.fix.as_ref();
-    let time = |time: Option<jiff::Timestamp>| Cell::Text(time.map(|time| time.to_string()));
+    let time = |time: Option<jiff::Timestamp>| TableCell::Text(time.map(|time| time.to_string()));
     vec![
         ("id", text(&issue.id.to_string())),
         ("state", text(issue.state.word())),
@@ -380,7 +386,7 @@ fn issue(issue: &Issue) -> Row {
         ("models", names(&issue.models)),
         ("agents", names(&issue.agents)),
         ("projects", names(&issue.projects)),
-        ("recovery", Cell::Real(issue.recovery.and_then(|recovery| recovery.rate))),
+        ("recovery", TableCell::Real(issue.recovery.and_then(|recovery| recovery.rate))),
         ("tokens", whole(issue.lost.tokens)),
         ("output_tokens", whole(issue.lost.output_tokens)),
         ("duration_ms", whole(issue.lost.duration_ms)),
@@ -392,7 +398,7 @@ fn issue(issue: &Issue) -> Row {
     ]
 }
 
-fn occurrence(one: &Listed) -> Row {
+fn occurrence(one: &PrintableListing) -> TableRow {
     vec![
         ("issue", text(&one.issue.to_string())),
         ("session", text(&one.session)),
@@ -400,14 +406,14 @@ fn occurrence(one: &Listed) -> Row {
         ("file", text(&one.place.file)),
         ("line", whole(Some(one.place.line))),
         ("column", whole(Some(one.place.column))),
-        ("time", Cell::Text(one.time.map(|time| time.to_string()))),
+        ("time", TableCell::Text(one.time.map(|time| time.to_string()))),
         ("kind", text(one.kind.word())),
         ("recovery", text(one.recovery.word())),
     ]
 }
 
 /// One row per time bucket; missing values are empty.
-fn points(series: &Series, run: &TrendRun) -> Vec<Row> {
+fn points(series: &Series, run: &TrendRun) -> Vec<TableRow> {
     let rows = run.buckets.iter().zip(&series.points).enumerate();
     rows.map(|(at, (bucket, point))| {
         let change = series.changes.iter().find(|change| change.bucket == at);
@@ -416,14 +422,14 @@ fn points(series: &Series, run: &TrendRun) -> Vec<Row> {
             ("measure", text(&series.measure)),
             ("tool", some_text(series.tool.as_deref())),
             ("bucket", text(&bucket.name)),
-            ("value", Cell::Real(point.map(|point| point.value))),
+            ("value", TableCell::Real(point.map(|point| point.value))),
             ("unit", text(series.unit.word())),
             ("of", whole(point.map(|point| point.of))),
-            ("low", Cell::Real(interval.map(|(low, _)| low))),
-            ("high", Cell::Real(interval.map(|(_, high)| high))),
+            ("low", TableCell::Real(interval.map(|(low, _)| low))),
+            ("high", TableCell::Real(interval.map(|(_, high)| high))),
             ("sessions", whole(Some(bucket.sessions))),
-            ("change", Cell::Flag(Some(change.is_some()))),
-            ("p", Cell::Real(change.map(|change| change.p))),
+            ("change", TableCell::Flag(Some(change.is_some()))),
+            ("p", TableCell::Real(change.map(|change| change.p))),
             ("suspects", some_text(change.and_then(suspects).as_deref())),
         ]
     })

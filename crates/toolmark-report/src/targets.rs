@@ -6,7 +6,7 @@ use crate::shown;
 use crate::terminal::human;
 use jiff::SignedDuration;
 use std::collections::BTreeSet;
-use toolmark_compare::{Group, Measures, Run, TargetCell, TargetTable};
+use toolmark_compare::{ComparedRun, Measures, PairGroup, TargetCell, TargetTable};
 use toolmark_outcome::{Printable, printable};
 
 /// Returns the targets of a run side by side, if it has several.
@@ -15,7 +15,7 @@ pub(crate) fn of(run: &RunResult) -> Option<TargetTable> {
     if !has_targets {
         return None;
     }
-    Run::of(Printable::default(), run).targets()
+    ComparedRun::of(Printable::default(), run).targets()
 }
 
 /// The number of cases, and of targets if there are several.
@@ -32,7 +32,7 @@ pub(crate) fn scope(run: &RunResult) -> Printable {
 /// trials that record it.
 pub(crate) fn took(run: &RunResult) -> Vec<(&'static str, Printable, u64)> {
     let ran = || run.outcomes.iter().filter(|outcome| outcome.target.is_some());
-    let sum = |of: &dyn Fn(&toolmark_outcome::Source<Printable>) -> Option<f64>| {
+    let sum = |of: &dyn Fn(&toolmark_outcome::TrajectorySource<Printable>) -> Option<f64>| {
         let recorded: Vec<f64> =
             ran().filter_map(|outcome| of(outcome.trajectory.as_ref()?)).collect();
         (recorded.iter().sum::<f64>(), recorded.len() as u64)
@@ -121,7 +121,7 @@ fn cell(cell: Option<&TargetCell>) -> Printable {
 
 /// The differences between two targets each, one line per pair and measure.
 pub(crate) fn differences(table: &TargetTable) -> Vec<(Printable, Vec<Printable>)> {
-    let lines = |group: &Group| {
+    let lines = |group: &PairGroup| {
         let mut lines: Vec<Printable> = compared::mcnemar_line(group).into_iter().collect();
         lines.extend(
             group.score.as_ref().map(|score| printable!("score {}", compared::score_line(score))),

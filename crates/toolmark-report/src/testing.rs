@@ -1,13 +1,14 @@
 //! Sample results with every feature that a report may encounter.
 
 use crate::model::RunResult as Printed;
-use crate::{Options, format_by_id};
+use crate::{ReportOptions, format_by_id};
 use serde_json::json;
 use toolmark_outcome::statistics::{mean, pass_at_k, pass_hat_k, wilson};
 use toolmark_outcome::{
-    CallRef, CaseResult, CaseSummary, Cause, Contrast, Evidence, Explanation, GraderResult,
-    Metrics, Outcome, Part, Profile, Redactor, Role, Row, RowState, RunResult, Source, SpecPlace,
-    Summary, Timeline, TimelineEntry, Took, TracePlace, Verdict,
+    CallRef, CaseResult, CaseSummary, Cause, Contrast, Evidence, EvidenceRole, Explanation,
+    ExplanationRow, GraderMetrics, GraderResult, Outcome, OutcomePart, Profile, Redactor, RowState,
+    RunResult, SpecPlace, Summary, Timeline, TimelineEntry, Took, TracePlace, TrajectorySource,
+    Verdict,
 };
 
 /// A name that tries to escape from the syntax of every format.
@@ -21,7 +22,7 @@ pub(crate) fn report(id: &str) -> String {
 
 /// Returns a run in a format.
 pub(crate) fn report_of(id: &str, run: &Printed) -> String {
-    format_by_id(id).unwrap().to_text(run, &Options::default()).unwrap()
+    format_by_id(id).unwrap().to_text(run, &ReportOptions::default()).unwrap()
 }
 
 fn spec(line: u32) -> SpecPlace {
@@ -92,7 +93,7 @@ fn case(
         case: name.into(),
         case_index: index,
         target: None,
-        trajectory: Some(Source {
+        trajectory: Some(TrajectorySource {
             id: Some(format!("run-{index}").into()),
             name: None,
             source: "traces/refund run.jsonl".into(),
@@ -115,25 +116,25 @@ fn case(
 fn sequence() -> GraderResult {
     let wrong = call(2, "refund", r#"{"order":"7","amount":12}"#, 14);
     let rows = vec![
-        Row {
+        ExplanationRow {
             expected: Some("lookup_order id = \"7\"".into()),
             call: Some(call(0, "lookup_order", r#"{"id":"7"}"#, 8)),
             state: RowState::Matched,
             why: None,
         },
-        Row {
+        ExplanationRow {
             expected: None,
             call: Some(call(1, "search", r#"{"q":"refund policy"}"#, 11)),
             state: RowState::Extra,
             why: None,
         },
-        Row {
+        ExplanationRow {
             expected: Some("refund amount = 10".into()),
             call: Some(wrong.clone()),
             state: RowState::Mismatched,
             why: Some("amount is 12, expected 10".into()),
         },
-        Row {
+        ExplanationRow {
             expected: Some("notify_customer".into()),
             call: None,
             state: RowState::Missing,
@@ -142,16 +143,21 @@ fn sequence() -> GraderResult {
     ];
     let mut outcome = Outcome::scored(Verdict::Fail, 1.0 / 3.0, "1 of 3 expected calls was made")
         .with_evidence([
-            Evidence::call(Role::Mismatch, "the amount is not 10", wrong),
+            Evidence::call(EvidenceRole::Mismatch, "the amount is not 10", wrong),
             Evidence::absence("notify_customer was never called"),
-            Evidence::words(Role::Context, "the final answer").at(at(20)).with_excerpt("Refunded!"),
+            Evidence::words(EvidenceRole::Context, "the final answer")
+                .at(at(20))
+                .with_excerpt("Refunded!"),
         ])
         .with_metric("matched", 1)
         .with_metric("expected", 3)
         .with_note("calls of the sub-agent are not counted");
     outcome.parts = vec![
-        Part::new("lookup_order", Verdict::Pass),
-        Part { reason: Some("amount is 12".into()), ..Part::new("refund", Verdict::Fail) },
+        OutcomePart::new("lookup_order", Verdict::Pass),
+        OutcomePart {
+            reason: Some("amount is 12".into()),
+            ..OutcomePart::new("refund", Verdict::Fail)
+        },
     ];
     outcome.explanation = Some(Explanation {
         rows,
@@ -256,7 +262,7 @@ fn finish(mut outcomes: Vec<CaseResult>, threshold: Option<f64>) -> RunResult {
         score: mean(&scores),
         threshold,
         verdict,
-        aggregates: Metrics::new(),
+        aggregates: GraderMetrics::new(),
         trials: cases.iter().filter(|case| case.trials > 1).cloned().collect(),
     };
     RunResult {
@@ -280,14 +286,14 @@ pub(crate) fn untrusted_sample() -> RunResult {
     let unknown = Verdict::Unknown(Cause::NeedsJudge);
     let hostile = {
         let mut outcome = Outcome::binary(false, HOSTILE).with_evidence([Evidence::call(
-            Role::Violation,
+            EvidenceRole::Violation,
             HOSTILE,
             CallRef { tool: HOSTILE.into(), ..call(1, "", HOSTILE, 3) },
         )
         .with_excerpt(HOSTILE)]);
         outcome.metrics.insert(HOSTILE.into(), HOSTILE.into());
         outcome.explanation = Some(Explanation {
-            rows: vec![Row {
+            rows: vec![ExplanationRow {
                 expected: Some(HOSTILE.into()),
                 call: Some(call(1, HOSTILE, HOSTILE, 3)),
                 state: RowState::Forbidden,
@@ -366,7 +372,7 @@ pub(crate) fn many(cases: usize) -> Printed {
 }
 
 fn sequence_passed() -> GraderResult {
-    let evidence = Evidence::call(Role::Matched, "refund", call(2, "refund", "{}", 14));
+    let evidence = Evidence::call(EvidenceRole::Matched, "refund", call(2, "refund", "{}", 14));
     let outcome =
         Outcome::binary(true, "3 of 3 expected calls were made").with_evidence([evidence]);
     grader("order of calls", "tool-calls", 16, outcome)

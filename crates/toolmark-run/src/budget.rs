@@ -3,17 +3,17 @@
 use crate::usage::Used;
 use std::collections::BTreeMap;
 use std::sync::Mutex;
-use toolmark_grade::run_plan::{Budget, Limits};
+use toolmark_grade::run_plan::{RunBudget, TrialLimits};
 
 /// Amounts spent by the finished trials of a run, and reserved by running ones.
 #[derive(Debug)]
 pub struct Ledger {
-    budget: Budget,
-    state: Mutex<State>,
+    budget: RunBudget,
+    state: Mutex<RunBudgetState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct RunBudgetState {
     spent: Used,
     /// Usage of the most expensive trial so far.
     most: Used,
@@ -29,22 +29,22 @@ pub struct Reservation(u64);
 impl Ledger {
     /// Returns a ledger with the usage of earlier trials.
     #[must_use]
-    pub fn new(budget: Budget, before: &[Used]) -> Self {
-        let mut state = State::default();
+    pub fn new(budget: RunBudget, before: &[Used]) -> Self {
+        let mut state = RunBudgetState::default();
         for used in before {
             state.book(used);
         }
         Self { budget, state: Mutex::new(state) }
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, RunBudgetState> {
         toolmark_base::lock(&self.state)
     }
 
     /// Reserves the limits of a trial, or the usage of the most expensive one. `None` if the
     /// remaining budget is too small.
     #[must_use]
-    pub fn reserve(&self, limits: &Limits) -> Option<Reservation> {
+    pub fn reserve(&self, limits: &TrialLimits) -> Option<Reservation> {
         let mut state = self.lock();
         let wanted = Used {
             usd: limits.usd.or(state.most.usd),
@@ -99,7 +99,7 @@ impl Ledger {
         spent
     }
 
-    fn is_spent(&self, state: &State) -> bool {
+    fn is_spent(&self, state: &RunBudgetState) -> bool {
         let mut spent = state.spent.clone();
         state.running.values().for_each(|(used, _)| spent.add(used));
         let over = |spent: Option<f64>, budget: Option<f64>| {
@@ -110,7 +110,7 @@ impl Ledger {
     }
 }
 
-impl State {
+impl RunBudgetState {
     fn book(&mut self, used: &Used) {
         self.spent.add(used);
         self.most.tokens = self.most.tokens.max(used.tokens);
@@ -130,8 +130,8 @@ mod tests {
 
     #[test]
     fn what_is_reserved_is_not_given_twice() {
-        let ledger = Ledger::new(Budget { usd: Some(1.0), tokens: None }, &[]);
-        let limits = Limits { usd: Some(0.4), ..Limits::default() };
+        let ledger = Ledger::new(RunBudget { usd: Some(1.0), tokens: None }, &[]);
+        let limits = TrialLimits { usd: Some(0.4), ..TrialLimits::default() };
         let first = ledger.reserve(&limits).unwrap();
         let second = ledger.reserve(&limits).unwrap();
         assert_eq!(ledger.reserve(&limits), None);
@@ -144,19 +144,19 @@ mod tests {
 
     #[test]
     fn without_limits_the_dearest_counts() {
-        let ledger = Ledger::new(Budget { usd: Some(1.0), tokens: None }, &[usd(0.3), usd(0.5)]);
-        assert_eq!(ledger.reserve(&Limits::default()), None);
-        let ledger = Ledger::new(Budget { usd: Some(1.0), tokens: None }, &[usd(0.4)]);
-        assert!(ledger.reserve(&Limits::default()).is_some());
-        assert_eq!(ledger.reserve(&Limits::default()), None);
+        let ledger = Ledger::new(RunBudget { usd: Some(1.0), tokens: None }, &[usd(0.3), usd(0.5)]);
+        assert_eq!(ledger.reserve(&TrialLimits::default()), None);
+        let ledger = Ledger::new(RunBudget { usd: Some(1.0), tokens: None }, &[usd(0.4)]);
+        assert!(ledger.reserve(&TrialLimits::default()).is_some());
+        assert_eq!(ledger.reserve(&TrialLimits::default()), None);
     }
 
     #[test]
     fn tokens_are_a_budget_too() {
         let tokens = |n| Used { tokens: Some(n), ..Used::default() };
-        let ledger = Ledger::new(Budget { usd: None, tokens: Some(100) }, &[tokens(90)]);
-        assert_eq!(ledger.reserve(&Limits::default()), None);
-        let limits = Limits { tokens: Some(10), ..Limits::default() };
+        let ledger = Ledger::new(RunBudget { usd: None, tokens: Some(100) }, &[tokens(90)]);
+        assert_eq!(ledger.reserve(&TrialLimits::default()), None);
+        let limits = TrialLimits { tokens: Some(10), ..TrialLimits::default() };
         let one = ledger.reserve(&limits).unwrap();
         assert!(ledger.update(one, &tokens(11)));
     }

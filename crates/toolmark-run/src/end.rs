@@ -44,7 +44,7 @@ pub enum Marker {
 
 /// Facts about a finished attempt.
 #[derive(Debug)]
-pub struct Facts<'a> {
+pub struct AttemptFacts<'a> {
     /// Reason for stopping the attempt, if it was stopped.
     pub stopped: Option<&'a Stopped>,
     /// Exit status of the process.
@@ -96,7 +96,7 @@ impl Conclusion {
 
 /// Returns the conclusion about an attempt.
 #[must_use]
-pub fn conclude(facts: &Facts<'_>) -> Conclusion {
+pub fn conclude(facts: &AttemptFacts<'_>) -> Conclusion {
     match facts.stopped {
         Some(Stopped::Interrupted) => {
             return Conclusion::unknown(Cause::NotRun, "the run was stopped", false);
@@ -149,14 +149,14 @@ pub fn conclude(facts: &Facts<'_>) -> Conclusion {
     }
 }
 
-fn graded(facts: &Facts<'_>, notes: Vec<String>, error: Option<String>) -> Conclusion {
+fn graded(facts: &AttemptFacts<'_>, notes: Vec<String>, error: Option<String>) -> Conclusion {
     match facts.no_trace {
         None => Conclusion::Grade { notes, error },
         Some(why) => Conclusion::unknown(Cause::NoTrace, why, false),
     }
 }
 
-fn limited(facts: &Facts<'_>, limit: &str) -> Conclusion {
+fn limited(facts: &AttemptFacts<'_>, limit: &str) -> Conclusion {
     match facts.no_trace {
         None => Conclusion::Limit(limit.to_owned()),
         Some(why) => Conclusion::unknown(Cause::NoTrace, format!("{limit}; {why}"), false),

@@ -6,7 +6,7 @@ use toolmark_outcome::{CaseResult, Cause};
 
 /// An event of a run.
 #[derive(Debug)]
-pub enum Event<'a> {
+pub enum TrialEvent<'a> {
     /// An attempt at a trial started.
     Started {
         /// Index of the cell.
@@ -72,10 +72,10 @@ pub enum Event<'a> {
 /// Receiver of events.
 pub trait Observer: Sync {
     /// Handles an event.
-    fn event(&self, event: &Event<'_>);
+    fn event(&self, event: &TrialEvent<'_>);
 }
 
 /// Ignores all events.
 impl Observer for () {
-    fn event(&self, _: &Event<'_>) {}
+    fn event(&self, _: &TrialEvent<'_>) {}
 }

@@ -1,7 +1,7 @@
 //! Keys that identify equal trials: if any part differs, the result of one trial does not apply to
 //! the other.
 
-use crate::matrix::{Cell, RunTarget};
+use crate::matrix::{MatrixCell, RunTarget};
 use crate::workspace::hex;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -27,7 +27,7 @@ pub struct RunKey {
 impl RunKey {
     /// Returns the key of a cell.
     #[must_use]
-    pub fn new(cell: &Cell, target: &RunTarget, version: &str, workspace: &str) -> Self {
+    pub fn new(cell: &MatrixCell, target: &RunTarget, version: &str, workspace: &str) -> Self {
         let runner = match &target.target.runner {
             Runner::Agent { id, executable, args } => json!(["agent", id, executable, args]),
             Runner::Command { line, trace, needs_success } => {

@@ -1,9 +1,9 @@
 //! Runs agents on the cases of a spec.
 //!
-//! A [`Matrix`] is the plan of a run: cases × targets × models × trials. [`Ready::check`] checks
+//! A [`RunMatrix`] is the plan of a run: cases × targets × models × trials. [`Ready::check`] checks
 //! all prerequisites before anything starts. A [`Schedule`] runs the trials: each in its own
 //! workspace, under a supervisor that leaves no processes behind, watched so that limits hold, and
-//! graded by the graders of the plan. A [`Store`] keeps the results, so that an interrupted run can
+//! graded by the graders of the plan. A [`RunStore`] keeps the results, so that an interrupted run can
 //! be resumed.
 //!
 //! The module [`end`] defines how the end of an agent is interpreted. The crate prints nothing.
@@ -36,17 +36,17 @@ mod usage;
 mod variables;
 mod workspace;
 
-pub use attempt::{Batches, Shared};
+pub use attempt::{AttemptShared, Batches};
 pub use budget::Ledger;
 pub use dotenv::EnvFiles;
 pub use error::NoRun;
-pub use events::{Event, Observer};
+pub use events::{Observer, TrialEvent};
 pub use key::{RunKey, hash};
-pub use matrix::{Cell, Matrix, MatrixError, Overrides, RunTarget, agent, agents};
+pub use matrix::{MatrixCell, MatrixError, Overrides, RunMatrix, RunTarget, agent, agents};
 pub use preflight::{Ready, Sandbox};
 pub use schedule::{Ran, Schedule};
 pub use stop::StopSwitch;
-pub use store::{Store, TrialRecord};
+pub use store::{RunStore, TrialRecord};
 pub use trial::work_root;
 pub use usage::Used;
-pub use variables::{Environ, Lookup};
+pub use variables::{Environ, VariableLookup};

@@ -118,9 +118,9 @@ impl Mask {
 mod tests {
     use super::*;
 
-    struct Pieces(Vec<&'static [u8]>);
+    struct MaskPieces(Vec<&'static [u8]>);
 
-    impl Read for Pieces {
+    impl Read for MaskPieces {
         fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
             if self.0.is_empty() {
                 return Ok(0);
@@ -133,7 +133,7 @@ mod tests {
 
     fn copied(mask: &Mask, pieces: Vec<&'static [u8]>, limit: u64) -> (String, bool) {
         let mut out = Vec::new();
-        let whole = mask.copy(&mut Pieces(pieces), &mut out, limit).unwrap();
+        let whole = mask.copy(&mut MaskPieces(pieces), &mut out, limit).unwrap();
         (String::from_utf8(out).unwrap(), whole)
     }
 

@@ -2,13 +2,14 @@
 
 use crate::equipment::{self, Equipment};
 use crate::resolve;
-use crate::variables::Lookup;
+use crate::variables::VariableLookup;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Duration;
 use toolmark_config::did_you_mean;
 use toolmark_grade::run_plan::{
-    Attachment, Budget, Isolation, Keep, Limits, RunSettings, Runner, Target, WorkspacePlan,
+    AgentTarget, Attachment, Isolation, KeepFiles, RunBudget, RunSettings, Runner, TrialLimits,
+    WorkspacePlan,
 };
 use toolmark_grade::{Case, Plan};
 use toolmark_hosts::{HOSTS, Host};
@@ -31,7 +32,7 @@ pub struct Overrides {
     /// Models for every target.
     pub models: Vec<String>,
     /// Whether workspaces are kept.
-    pub keep: Option<Keep>,
+    pub keep: Option<KeepFiles>,
 }
 
 /// A target with one model.
@@ -40,7 +41,7 @@ pub struct RunTarget {
     /// Name in reports.
     pub name: String,
     /// Target of the spec.
-    pub target: Target,
+    pub target: AgentTarget,
     /// Name of the model.
     pub model: Option<String>,
     /// Host, if toolmark supports it.
@@ -49,7 +50,7 @@ pub struct RunTarget {
 
 /// A case on a target.
 #[derive(Debug, Clone)]
-pub struct Cell {
+pub struct MatrixCell {
     /// Index in the cases of the plan.
     pub index: usize,
     /// ID of the case.
@@ -69,7 +70,7 @@ pub struct Cell {
     /// Time limit of a trial.
     pub timeout: Duration,
     /// Resource limits of a trial.
-    pub limits: Limits,
+    pub limits: TrialLimits,
     /// Number of retries of a trial that could not run.
     pub retries: u32,
     /// Causes for which a trial is retried, if specified.
@@ -79,7 +80,7 @@ pub struct Cell {
     /// Files of the workspace.
     pub workspace: WorkspacePlan,
     /// Whether the workspace is kept.
-    pub keep: Keep,
+    pub keep: KeepFiles,
     /// Additional arguments of the agent, for skills, sub-agents and MCP servers of the case.
     pub args: Vec<String>,
     /// Files that the prompt mentions.
@@ -93,17 +94,17 @@ pub struct Cell {
 }
 
 /// The plan of a run.
-pub struct Matrix {
+pub struct RunMatrix {
     /// Grading plan, with a case for every target.
     pub plan: Plan,
     /// Targets with their models.
     pub targets: Vec<RunTarget>,
     /// Cells, in the order of the plan's cases.
-    pub cells: Vec<Cell>,
+    pub cells: Vec<MatrixCell>,
     /// Maximum number of concurrent trials.
     pub jobs: usize,
     /// Budget of the run.
-    pub budget: Budget,
+    pub budget: RunBudget,
     /// Cases that are skipped on a target, with the reason.
     pub skipped: Vec<String>,
 }
@@ -141,13 +142,13 @@ pub fn agent(id: &str) -> Option<&'static Host> {
     agents().find(|host| host.id == id)
 }
 
-impl Matrix {
+impl RunMatrix {
     /// Creates the plan from a spec and a command line. Values of targets that name variables are
     /// looked up.
     pub fn new(
         mut plan: Plan,
         overrides: &Overrides,
-        lookup: Lookup<'_>,
+        lookup: VariableLookup<'_>,
     ) -> Result<Self, MatrixError> {
         if !plan.run.problems.is_empty() {
             return Err(MatrixError::new(plan.run.problems.join("; "), None));
@@ -214,7 +215,11 @@ impl Matrix {
 }
 
 /// Returns the targets with these names; all targets of the spec without names.
-fn chosen(names: &[String], plan: &Plan, lookup: Lookup<'_>) -> Result<Vec<Target>, MatrixError> {
+fn chosen(
+    names: &[String],
+    plan: &Plan,
+    lookup: VariableLookup<'_>,
+) -> Result<Vec<AgentTarget>, MatrixError> {
     let known = &plan.run.targets;
     if names.is_empty() {
         if known.is_empty() {
@@ -230,7 +235,7 @@ fn chosen(names: &[String], plan: &Plan, lookup: Lookup<'_>) -> Result<Vec<Targe
         // An agent needs no entry to be run as it is.
         let found = found.or_else(|| {
             let id = agent(name)?.id.to_owned();
-            Some(Target::new(name, Runner::Agent { id, executable: None, args: Vec::new() }))
+            Some(AgentTarget::new(name, Runner::Agent { id, executable: None, args: Vec::new() }))
         });
         let Some(found) = found else {
             let names = known.iter().map(|target| target.name.as_str());
@@ -246,7 +251,7 @@ fn chosen(names: &[String], plan: &Plan, lookup: Lookup<'_>) -> Result<Vec<Targe
 }
 
 /// Whether a case that is restricted to certain targets can run on this one.
-fn can_run(only_on: &[String], target: &Target) -> bool {
+fn can_run(only_on: &[String], target: &AgentTarget) -> bool {
     let agent = match &target.runner {
         Runner::Agent { id, .. } => id.as_str(),
         _ => "",
@@ -255,7 +260,7 @@ fn can_run(only_on: &[String], target: &Target) -> bool {
 }
 
 /// Returns a target once for every model.
-fn with_models(target: Target, overrides: &[String]) -> Result<Vec<RunTarget>, MatrixError> {
+fn with_models(target: AgentTarget, overrides: &[String]) -> Result<Vec<RunTarget>, MatrixError> {
     let host = match &target.runner {
         Runner::Agent { id, .. } => {
             let Some(host) = agent(id) else {
@@ -292,7 +297,7 @@ fn cell(
     settings: &RunSettings,
     overrides: &Overrides,
     targets: &[RunTarget],
-) -> Result<Cell, MatrixError> {
+) -> Result<MatrixCell, MatrixError> {
     let run_target = targets.get(target);
     let of_target = run_target.and_then(|target| target.target.timeout);
     let trials = overrides.settings.trials.or(case.run.trials).or(case.trials);
@@ -320,7 +325,7 @@ fn cell(
             first.push_str(&format!("\n<file: path=\"{}\">", path.display()));
         }
     }
-    Ok(Cell {
+    Ok(MatrixCell {
         index,
         case: case.id.clone(),
         target,
@@ -334,7 +339,7 @@ fn cell(
         retries: settings.retries.unwrap_or(RETRIES),
         retry_on: settings.retry_on.clone(),
         isolate: settings.isolate.unwrap_or(Isolation::Copy),
-        keep: overrides.keep.or(workspace.keep).or(settings.keep).unwrap_or(Keep::Failure),
+        keep: overrides.keep.or(workspace.keep).or(settings.keep).unwrap_or(KeepFiles::Failure),
         workspace,
         args,
         attachments: settings.attachments.clone(),

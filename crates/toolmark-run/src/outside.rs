@@ -1,6 +1,6 @@
 //! Files outside of a workspace that changed, where a copy does not keep an agent inside.
 
-use crate::workspace::Places;
+use crate::workspace::AttemptDirectories;
 use std::path::Path;
 use std::time::{Instant, SystemTime};
 use toolmark_hosts::toolset::{ToolClass, Toolsets};
@@ -15,7 +15,11 @@ const EXPECTED: &[&str] = &["/dev", "/proc", "/sys"];
 
 /// Returns a note about files outside of the directories of an attempt that its calls write or
 /// name in commands, and that changed since it started.
-pub(crate) fn note(run: Option<&Trajectory>, places: &Places, started: Instant) -> Option<String> {
+pub(crate) fn note(
+    run: Option<&Trajectory>,
+    places: &AttemptDirectories,
+    started: Instant,
+) -> Option<String> {
     let since = SystemTime::now().checked_sub(started.elapsed())?;
     let inside = [places.root.clone(), std::fs::canonicalize(&places.root).ok()?];
     let toolsets = Toolsets::default();

@@ -30,7 +30,7 @@ pub fn unknown(line: &CommandLine, known: &[&str]) -> Vec<String> {
     let texts = texts(line).into_iter().filter(|_| !matches!(line, CommandLine::DoubleBraces(_)));
     let all = texts.flat_map(|text| pieces(text, is_capitals(line)));
     all.filter_map(|piece| match piece {
-        Piece::Name(name) if !is_known(name) => Some(name.to_owned()),
+        PlaceholderPiece::Name(name) if !is_known(name) => Some(name.to_owned()),
         _ => None,
     })
     .collect()
@@ -39,10 +39,9 @@ pub fn unknown(line: &CommandLine, known: &[&str]) -> Vec<String> {
 /// Whether a command line contains this placeholder.
 #[must_use]
 pub fn names(line: &CommandLine, wanted: &str) -> bool {
-    texts(line)
-        .into_iter()
-        .flat_map(|text| pieces(text, is_capitals(line)))
-        .any(|piece| matches!(piece, Piece::Name(name) if name.eq_ignore_ascii_case(wanted)))
+    texts(line).into_iter().flat_map(|text| pieces(text, is_capitals(line))).any(
+        |piece| matches!(piece, PlaceholderPiece::Name(name) if name.eq_ignore_ascii_case(wanted)),
+    )
 }
 
 fn texts(line: &CommandLine) -> Vec<&str> {
@@ -58,14 +57,14 @@ fn is_capitals(line: &CommandLine) -> bool {
     matches!(line, CommandLine::Capitals(_))
 }
 
-enum Piece<'t> {
+enum PlaceholderPiece<'t> {
     Text(&'t str),
     Name(&'t str),
 }
 
 /// Splits a text at its placeholders: names of letters and underscores in braces. Other braces, as
 /// in JSON or the shell, are text, and so are lower-case names where capitals are required.
-fn pieces(text: &str, capitals: bool) -> Vec<Piece<'_>> {
+fn pieces(text: &str, capitals: bool) -> Vec<PlaceholderPiece<'_>> {
     let mut pieces = Vec::new();
     let mut rest = text;
     let mut from = 0;
@@ -79,15 +78,15 @@ fn pieces(text: &str, capitals: bool) -> Vec<Piece<'_>> {
         // `${NAME}` is the shell's.
         let is_shell = rest.get(..at).is_some_and(|before| before.ends_with('$'));
         if is_closed && is_name && !is_shell {
-            pieces.push(Piece::Text(rest.get(..at).unwrap_or_default()));
-            pieces.push(Piece::Name(name));
+            pieces.push(PlaceholderPiece::Text(rest.get(..at).unwrap_or_default()));
+            pieces.push(PlaceholderPiece::Name(name));
             rest = inner.get(name.len() + 1..).unwrap_or_default();
             from = 0;
         } else {
             from = at + 1;
         }
     }
-    pieces.push(Piece::Text(rest));
+    pieces.push(PlaceholderPiece::Text(rest));
     pieces
 }
 
@@ -110,13 +109,15 @@ pub(crate) fn fill_known(
         let mut out = String::new();
         for piece in pieces(text, is_capitals(line)) {
             match piece {
-                Piece::Text(text) => out.push_str(text),
+                PlaceholderPiece::Text(text) => out.push_str(text),
                 // A list of words that are quoted already.
-                Piece::Name(name) if name.eq_ignore_ascii_case("files") => {
+                PlaceholderPiece::Name(name) if name.eq_ignore_ascii_case("files") => {
                     out.push_str(&value("files"));
                 }
-                Piece::Name(name) if quotes => out.push_str(&quote(&value(&name.to_lowercase()))),
-                Piece::Name(name) => out.push_str(&value(&name.to_lowercase())),
+                PlaceholderPiece::Name(name) if quotes => {
+                    out.push_str(&quote(&value(&name.to_lowercase())))
+                }
+                PlaceholderPiece::Name(name) => out.push_str(&value(&name.to_lowercase())),
             }
         }
         out

@@ -2,9 +2,9 @@
 
 use crate::error::ProgramError;
 use crate::key::{RunKey, hash, key_of};
-use crate::matrix::{Cell, Matrix, RunTarget};
+use crate::matrix::{MatrixCell, RunMatrix, RunTarget};
 use crate::placeholders;
-use crate::variables::{Environ, Lookup};
+use crate::variables::{Environ, VariableLookup};
 use crate::workspace::{HookContext, clone_at, commit_of, content_hash};
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -12,11 +12,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use toolmark_grade::run_plan::{
-    CommandLine, FileSource, Hook, Isolation, Runner, Variable, WorkspacePlan,
+    CommandLine, FileSource, Isolation, Runner, TrialHook, Variable, WorkspacePlan,
 };
 use toolmark_hosts::launch::Launch;
 use toolmark_pattern::Glob;
-use toolmark_process::{Program, run};
+use toolmark_process::{ProcessProgram, run};
 
 /// Time limit for the version query of an agent.
 const VERSION_TIME: Duration = Duration::from_secs(30);
@@ -49,9 +49,9 @@ pub struct Ready {
 
 /// Reported problems.
 #[derive(Debug, Default)]
-struct Findings(Vec<String>);
+struct PreflightProblems(Vec<String>);
 
-impl Findings {
+impl PreflightProblems {
     fn add(&mut self, words: String) {
         if !self.0.contains(&words) {
             self.0.push(words);
@@ -65,9 +65,13 @@ impl Ready {
     /// # Errors
     ///
     /// Returns messages about everything that is missing.
-    pub fn check(matrix: &Matrix, work: &Path, lookup: Lookup<'_>) -> Result<Self, Vec<String>> {
+    pub fn check(
+        matrix: &RunMatrix,
+        work: &Path,
+        lookup: VariableLookup<'_>,
+    ) -> Result<Self, Vec<String>> {
         let mut ready = Self::default();
-        let mut found = Findings::default();
+        let mut found = PreflightProblems::default();
         for target in &matrix.targets {
             ready.target(target, lookup, &mut found);
         }
@@ -93,7 +97,7 @@ impl Ready {
 
     /// Returns the key of a cell.
     #[must_use]
-    pub fn key(&self, matrix: &Matrix, at: usize) -> Option<RunKey> {
+    pub fn key(&self, matrix: &RunMatrix, at: usize) -> Option<RunKey> {
         let cell = matrix.cells.get(at)?;
         let target = matrix.targets.get(cell.target)?;
         let version = self.versions.get(cell.target).map_or("", String::as_str);
@@ -107,7 +111,12 @@ impl Ready {
         self.clones.get(&(git.url.clone(), git.reference.clone())).map(PathBuf::as_path)
     }
 
-    fn target(&mut self, target: &RunTarget, lookup: Lookup<'_>, found: &mut Findings) {
+    fn target(
+        &mut self,
+        target: &RunTarget,
+        lookup: VariableLookup<'_>,
+        found: &mut PreflightProblems,
+    ) {
         let name = &target.name;
         for problem in &target.target.problems {
             found.add(format!("target {name}: {problem}"));
@@ -173,7 +182,7 @@ impl Ready {
         self.programs.push(program);
     }
 
-    fn cell(&mut self, cell: &Cell, matrix: &Matrix, found: &mut Findings) {
+    fn cell(&mut self, cell: &MatrixCell, matrix: &RunMatrix, found: &mut PreflightProblems) {
         let Some(target) = matrix.targets.get(cell.target) else { return };
         let launch = target.host.and_then(|host| host.launch);
         let (case, name) = (&cell.case, &target.name);
@@ -219,11 +228,11 @@ impl Ready {
         &mut self,
         plan: &WorkspacePlan,
         work: &Path,
-        lookup: Lookup<'_>,
-        found: &mut Findings,
+        lookup: VariableLookup<'_>,
+        found: &mut PreflightProblems,
     ) -> String {
         let mut parts = Vec::new();
-        let mut add = |path: &Path, found: &mut Findings| match content_hash(path) {
+        let mut add = |path: &Path, found: &mut PreflightProblems| match content_hash(path) {
             Ok(hash) => parts.push(hash),
             Err(error) => found.add(format!("workspace: {error}")),
         };
@@ -270,7 +279,7 @@ impl Ready {
                 found.add(format!("artifacts: {pattern}: {why}"));
             }
         }
-        let line = |hook: &Hook| format!("{:?}", hook.line);
+        let line = |hook: &TrialHook| format!("{:?}", hook.line);
         let texts: Vec<_> = plan
             .files
             .iter()
@@ -283,8 +292,8 @@ impl Ready {
         hash(&json!([parts, texts, setup, key_of(&plan.env)]))
     }
 
-    fn sandbox(&mut self, found: &mut Findings) {
-        let mut program = Program::new("bwrap", std::env::temp_dir());
+    fn sandbox(&mut self, found: &mut PreflightProblems) {
+        let mut program = ProcessProgram::new("bwrap", std::env::temp_dir());
         let probe = ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--unshare-pid"];
         program.args = probe.iter().map(|word| (*word).to_owned()).collect();
         program.args.push("true".into());
@@ -304,7 +313,7 @@ impl Ready {
 }
 
 /// Returns the hash of the files of a cell and of its attachments.
-fn with_attachments(workspace: String, cell: &Cell) -> String {
+fn with_attachments(workspace: String, cell: &MatrixCell) -> String {
     if cell.attachments.is_empty() {
         return workspace;
     }
@@ -323,12 +332,12 @@ fn unknown_placeholders(line: &CommandLine, known: &[&str]) -> Vec<String> {
 }
 
 /// Returns the variables that are not set.
-fn missing(variables: &[Variable], lookup: Lookup<'_>) -> Vec<String> {
+fn missing(variables: &[Variable], lookup: VariableLookup<'_>) -> Vec<String> {
     Environ::default().add(variables, lookup)
 }
 
 /// Finds a program: a path, or a name in `PATH`.
-fn find_program(name: &str, lookup: Lookup<'_>) -> Option<PathBuf> {
+fn find_program(name: &str, lookup: VariableLookup<'_>) -> Option<PathBuf> {
     if name.contains('/') {
         let path = std::path::absolute(name).ok()?;
         return path.is_file().then_some(path);
@@ -339,7 +348,7 @@ fn find_program(name: &str, lookup: Lookup<'_>) -> Option<PathBuf> {
 
 /// Returns the version of a program: the first word of its output that contains a digit and a dot.
 fn version_of(program: &Path) -> Result<String, ProgramError> {
-    let mut asked = Program::new(program.to_string_lossy(), std::env::temp_dir());
+    let mut asked = ProcessProgram::new(program.to_string_lossy(), std::env::temp_dir());
     asked.args = vec!["--version".into()];
     asked.timeout = VERSION_TIME;
     let finished = run(asked)?;
@@ -375,7 +384,11 @@ fn older(name: &str, launch: &Launch, version: &str) -> Option<String> {
 }
 
 /// Runs the health check of a target, if it has one.
-fn healthy(line: &CommandLine, target: &RunTarget, lookup: Lookup<'_>) -> Result<(), ProgramError> {
+fn healthy(
+    line: &CommandLine,
+    target: &RunTarget,
+    lookup: VariableLookup<'_>,
+) -> Result<(), ProgramError> {
     let value = |name: &str| match name {
         "target" => target.name.clone(),
         "model" => target.model.clone().unwrap_or_default(),
@@ -384,7 +397,8 @@ fn healthy(line: &CommandLine, target: &RunTarget, lookup: Lookup<'_>) -> Result
     let mut words = placeholders::fill(line, &value)
         .into_iter()
         .map(|word| word.to_string_lossy().into_owned());
-    let mut program = Program::new(words.next().unwrap_or_default(), std::env::current_dir()?);
+    let mut program =
+        ProcessProgram::new(words.next().unwrap_or_default(), std::env::current_dir()?);
     program.args = words.collect();
     let mut environ = Environ::default();
     environ.add(&target.target.env, lookup);

@@ -7,10 +7,10 @@ use crate::error::NoRun;
 use crate::trace;
 use std::path::{Path, PathBuf};
 use toolmark_grade::run_plan::Recordings;
-use toolmark_trace::{Options, Trajectory, load_path};
+use toolmark_trace::{ReadOptions, Trajectory, load_path};
 
 /// Recording of a trial.
-pub(crate) enum Recorded {
+pub(crate) enum RecordedTrial {
     /// A separate file.
     File(PathBuf),
     /// One run of a file with several.
@@ -22,19 +22,23 @@ pub(crate) enum Recorded {
 /// # Errors
 ///
 /// Returns the reason if there is none.
-pub(crate) fn find(recordings: &Recordings, case: &str, trial: u32) -> Result<Recorded, NoRun> {
+pub(crate) fn find(
+    recordings: &Recordings,
+    case: &str,
+    trial: u32,
+) -> Result<RecordedTrial, NoRun> {
     let path = &recordings.path;
     if path.is_dir() {
         let files = files_of(path, case);
         let many = files.len();
         let file = files.into_iter().nth(trial as usize);
-        return file.map(Recorded::File).ok_or_else(|| missing(path, many, trial));
+        return file.map(RecordedTrial::File).ok_or_else(|| missing(path, many, trial));
     }
-    let mut runs = load_path(path, &Options::default())?.runs;
+    let mut runs = load_path(path, &ReadOptions::default())?.runs;
     let is_only = runs.len() == 1;
     if is_only && !recordings.named {
         return match trial {
-            0 => Ok(Recorded::File(path.clone())),
+            0 => Ok(RecordedTrial::File(path.clone())),
             trial => Err(missing(path, 1, trial)),
         };
     }
@@ -47,7 +51,7 @@ pub(crate) fn find(recordings: &Recordings, case: &str, trial: u32) -> Result<Re
     });
     let many = runs.len();
     let run = runs.into_iter().nth(trial as usize).ok_or_else(|| missing(path, many, trial))?;
-    Ok(if is_only { Recorded::File(path.clone()) } else { Recorded::Run(Box::new(run)) })
+    Ok(if is_only { RecordedTrial::File(path.clone()) } else { RecordedTrial::Run(Box::new(run)) })
 }
 
 /// Returns the files of a case, sorted by name.
@@ -117,10 +121,10 @@ mod tests {
             (Recordings::at(&folder), "d", 0, Err("no recorded run")),
         ] {
             let found = match find(&recordings, case, trial) {
-                Ok(Recorded::File(path)) => {
+                Ok(RecordedTrial::File(path)) => {
                     Ok(path.file_name().unwrap().to_str().unwrap().to_owned())
                 }
-                Ok(Recorded::Run(run)) => Ok(run.agent.name.as_ref().unwrap().to_string()),
+                Ok(RecordedTrial::Run(run)) => Ok(run.agent.name.as_ref().unwrap().to_string()),
                 Err(why) => Err(why.to_string()),
             };
             match (found, expected) {

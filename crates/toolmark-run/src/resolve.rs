@@ -1,21 +1,23 @@
 //! Resolves targets for a run: follows references to other targets and looks up variables.
 
 use crate::matrix::MatrixError;
-use crate::variables::Lookup;
+use crate::variables::VariableLookup;
 use std::path::PathBuf;
-use toolmark_grade::run_plan::{CommandLine, Recordings, Runner, Target, WorkspacePlan, inherited};
+use toolmark_grade::run_plan::{
+    AgentTarget, CommandLine, Recordings, Runner, WorkspacePlan, inherited,
+};
 
 /// Maximum length of a chain of references.
 const MAX_LINKS: usize = 10;
 
 /// Resolves a target under its own name.
 pub(crate) fn target(
-    written: &Target,
-    known: &[Target],
-    lookup: Lookup<'_>,
-) -> Result<Target, MatrixError> {
+    written: &AgentTarget,
+    known: &[AgentTarget],
+    lookup: VariableLookup<'_>,
+) -> Result<AgentTarget, MatrixError> {
     let name = &written.name;
-    let mut values = Values { target: written, lookup, missing: None };
+    let mut values = TargetValues { target: written, lookup, missing: None };
     let mut found = written.clone();
     let mut links = 0;
     while let Some(other) = found.stands_for.take() {
@@ -31,7 +33,7 @@ pub(crate) fn target(
             return Err(MatrixError::new(message, None));
         };
         // What is said of the outer one adds to the inner one.
-        found = Target {
+        found = AgentTarget {
             name: name.clone(),
             workspace: match (found.workspace, &next.workspace) {
                 (Some(own), Some(other)) => Some(own.with(other)),
@@ -75,13 +77,13 @@ pub(crate) fn target(
 }
 
 /// Looks up the values of one target.
-struct Values<'a> {
-    target: &'a Target,
-    lookup: Lookup<'a>,
+struct TargetValues<'a> {
+    target: &'a AgentTarget,
+    lookup: VariableLookup<'a>,
     missing: Option<String>,
 }
 
-impl Values<'_> {
+impl TargetValues<'_> {
     /// Returns a value or the variable that it names. Only a whole value can name a variable.
     fn value(&mut self, written: String) -> String {
         let Some(name) = inherited(&written) else { return written };
@@ -121,14 +123,14 @@ mod tests {
     use super::*;
     use std::ffi::OsString;
 
-    fn agent(name: &str, model: &str) -> Target {
+    fn agent(name: &str, model: &str) -> AgentTarget {
         let runner = Runner::Agent { id: "codex".into(), executable: None, args: Vec::new() };
-        Target { models: vec![model.into()], ..Target::new(name, runner) }
+        AgentTarget { models: vec![model.into()], ..AgentTarget::new(name, runner) }
     }
 
-    fn alias(name: &str, of: &str) -> Target {
+    fn alias(name: &str, of: &str) -> AgentTarget {
         let runner = Runner::Unsupported(String::new());
-        Target { stands_for: Some(of.into()), ..Target::new(name, runner) }
+        AgentTarget { stands_for: Some(of.into()), ..AgentTarget::new(name, runner) }
     }
 
     fn lookup(name: &str) -> Option<OsString> {

@@ -1,12 +1,12 @@
 //! The order of trials: runs the requested number concurrently, fewer while a provider rejects
 //! requests, and skips trials that cannot change a decision or exceed the budget.
 
-use crate::attempt::Shared;
-use crate::events::Event;
+use crate::attempt::AttemptShared;
+use crate::events::TrialEvent;
 use crate::key::RunKey;
-use crate::matrix::{Matrix, RunTarget};
-use crate::store::{Store, TrialRecord};
-use crate::trial::{Trial, Watch};
+use crate::matrix::{RunMatrix, RunTarget};
+use crate::store::{RunStore, TrialRecord};
+use crate::trial::{Trial, TrialWatch};
 use std::io;
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
@@ -17,13 +17,13 @@ use toolmark_outcome::{CaseResult, Cause, Verdict};
 /// A run with everything that it needs.
 pub struct Schedule<'a> {
     /// Plan of the run.
-    pub matrix: &'a Matrix,
+    pub matrix: &'a RunMatrix,
     /// Storage of the results.
-    pub store: &'a Store,
+    pub store: &'a RunStore,
     /// Grading of the results.
     pub grading: &'a Grading<'a>,
     /// State shared by all attempts.
-    pub shared: Shared<'a>,
+    pub shared: AttemptShared<'a>,
     /// Key of the graders.
     pub grade_key: &'a str,
     /// Whether the trials are graded.
@@ -32,7 +32,7 @@ pub struct Schedule<'a> {
 
 /// State of a trial.
 #[derive(Debug, Clone)]
-enum Slot {
+enum TrialSlot {
     Waiting,
     Running,
     Done(Verdict),
@@ -50,8 +50,8 @@ struct Jobs {
     most: usize,
 }
 
-struct State {
-    slots: Vec<Vec<Slot>>,
+struct ScheduleState {
+    slots: Vec<Vec<TrialSlot>>,
     jobs: Vec<Jobs>,
     results: Vec<(usize, u32, Option<TrialRecord>, CaseResult)>,
     /// Reason for starting no more trials.
@@ -69,16 +69,16 @@ pub struct Ran {
 
 struct Throttle<'a, 'b> {
     schedule: &'a Schedule<'b>,
-    state: &'a Mutex<State>,
+    state: &'a Mutex<ScheduleState>,
     target: usize,
 }
 
-impl Watch for Throttle<'_, '_> {
+impl TrialWatch for Throttle<'_, '_> {
     fn throttled(&self) {
         let mut state = lock(self.state);
         if let Some(jobs) = state.jobs.get_mut(self.target) {
             jobs.limit = (jobs.limit / 2).max(1);
-            let event = Event::Jobs { target: self.target, jobs: jobs.limit };
+            let event = TrialEvent::Jobs { target: self.target, jobs: jobs.limit };
             self.schedule.shared.observer.event(&event);
         }
     }
@@ -88,12 +88,12 @@ impl Schedule<'_> {
     /// Runs all trials that are not done yet.
     pub fn run(&self, done: Vec<(usize, u32, TrialRecord, CaseResult)>) -> io::Result<Ran> {
         let cells = &self.matrix.cells;
-        let mut slots: Vec<Vec<Slot>> =
-            cells.iter().map(|cell| vec![Slot::Waiting; cell.trials as usize]).collect();
+        let mut slots: Vec<Vec<TrialSlot>> =
+            cells.iter().map(|cell| vec![TrialSlot::Waiting; cell.trials as usize]).collect();
         let mut results = Vec::new();
         for (cell, trial, record, result) in done {
             if let Some(slot) = slots.get_mut(cell).and_then(|of| of.get_mut(trial as usize)) {
-                *slot = Slot::Done(result.verdict);
+                *slot = TrialSlot::Done(result.verdict);
                 results.push((cell, trial, Some(record), result));
             }
         }
@@ -102,7 +102,7 @@ impl Schedule<'_> {
             let most = most.min(self.matrix.jobs).max(1);
             Jobs { limit: most, running: 0, most }
         };
-        let state = Mutex::new(State {
+        let state = Mutex::new(ScheduleState {
             slots,
             jobs: self.matrix.targets.iter().map(jobs).collect(),
             results,
@@ -124,12 +124,13 @@ impl Schedule<'_> {
         self.add_not_run(&mut state);
         let mut results = state.results;
         results.sort_by_key(|(cell, trial, _, _)| (*cell, *trial));
-        let left_out = state.slots.iter().flatten().filter(|slot| matches!(slot, Slot::LeftOut));
+        let left_out =
+            state.slots.iter().flatten().filter(|slot| matches!(slot, TrialSlot::LeftOut));
         Ok(Ran { results, left_out: left_out.count() as u64 })
     }
 
     /// Runs one trial after another until none is left.
-    fn work(&self, order: &[(usize, u32)], state: &Mutex<State>, changed: &Condvar) {
+    fn work(&self, order: &[(usize, u32)], state: &Mutex<ScheduleState>, changed: &Condvar) {
         loop {
             let mut held = lock(state);
             let (cell, trial) = loop {
@@ -140,12 +141,12 @@ impl Schedule<'_> {
                     held.ended.get_or_insert("the run was stopped");
                 }
                 match self.next(order, &mut held) {
-                    Next::Run(cell, trial) => break (cell, trial),
-                    Next::Nothing => {
+                    NextAction::Run(cell, trial) => break (cell, trial),
+                    NextAction::Nothing => {
                         changed.notify_all();
                         return;
                     }
-                    Next::Later => {
+                    NextAction::Later => {
                         let wait = Duration::from_millis(100);
                         let waited = changed.wait_timeout(held, wait);
                         held = waited.map_or_else(|error| error.into_inner().0, |(held, _)| held);
@@ -153,7 +154,7 @@ impl Schedule<'_> {
                 }
             };
             let Some(target) = self.matrix.cells.get(cell).map(|cell| cell.target) else { return };
-            set(&mut held, cell, trial, Slot::Running);
+            set(&mut held, cell, trial, TrialSlot::Running);
             if let Some(jobs) = held.jobs.get_mut(target) {
                 jobs.running += 1;
             }
@@ -168,14 +169,14 @@ impl Schedule<'_> {
                     let cause = result.verdict.cause();
                     if cause == Some(Cause::NotRun) {
                         // It goes with those that did not start.
-                        set(&mut held, cell, trial, Slot::Waiting);
+                        set(&mut held, cell, trial, TrialSlot::Waiting);
                         held.ended.get_or_insert(if self.shared.stop.pressed() > 0 {
                             "the run was stopped"
                         } else {
                             "the budget was spent"
                         });
                     } else {
-                        set(&mut held, cell, trial, Slot::Done(result.verdict));
+                        set(&mut held, cell, trial, TrialSlot::Done(result.verdict));
                         held.results.push((cell, trial, Some(record), result));
                         if cause != Some(Cause::RateLimit) {
                             self.recover(target, &mut held);
@@ -183,7 +184,7 @@ impl Schedule<'_> {
                     }
                 }
                 Ok(None) => {
-                    set(&mut held, cell, trial, Slot::Waiting);
+                    set(&mut held, cell, trial, TrialSlot::Waiting);
                     held.ended.get_or_insert("the budget was spent");
                 }
                 Err(error) => held.failed = Some(error),
@@ -194,22 +195,22 @@ impl Schedule<'_> {
     }
 
     /// Increases the number of concurrent trials, after a trial without rejected requests.
-    fn recover(&self, target: usize, state: &mut State) {
+    fn recover(&self, target: usize, state: &mut ScheduleState) {
         if let Some(jobs) = state.jobs.get_mut(target)
             && jobs.limit < jobs.most
         {
             jobs.limit += 1;
-            self.shared.observer.event(&Event::Jobs { target, jobs: jobs.limit });
+            self.shared.observer.event(&TrialEvent::Jobs { target, jobs: jobs.limit });
         }
     }
 
     /// Returns the next trial that may start.
-    fn next(&self, order: &[(usize, u32)], state: &mut State) -> Next {
+    fn next(&self, order: &[(usize, u32)], state: &mut ScheduleState) -> NextAction {
         let mut waits = false;
         for &(at, trial) in order {
             let Some(cell) = self.matrix.cells.get(at) else { continue };
             let Some(slots) = state.slots.get(at) else { continue };
-            if !matches!(slots.get(trial as usize), Some(Slot::Waiting)) {
+            if !matches!(slots.get(trial as usize), Some(TrialSlot::Waiting)) {
                 continue;
             }
             if cell.early_stop && cell.trials > 1 {
@@ -219,22 +220,23 @@ impl Schedule<'_> {
                 let count = |which: Verdict| {
                     before
                         .iter()
-                        .filter(|slot| matches!(slot, Slot::Done(v) if *v == which))
+                        .filter(|slot| matches!(slot, TrialSlot::Done(v) if *v == which))
                         .count() as u64
                 };
                 let (passed, failed) = (count(Verdict::Pass), count(Verdict::Fail));
                 if cell.rule.decided(u64::from(cell.trials), passed, failed).is_some() {
                     let mut trials = 0;
                     for slot in state.slots.get_mut(at).into_iter().flatten() {
-                        if matches!(slot, Slot::Waiting) {
-                            *slot = Slot::LeftOut;
+                        if matches!(slot, TrialSlot::Waiting) {
+                            *slot = TrialSlot::LeftOut;
                             trials += 1;
                         }
                     }
-                    self.shared.observer.event(&Event::LeftOut { cell: at, trials });
+                    self.shared.observer.event(&TrialEvent::LeftOut { cell: at, trials });
                     continue;
                 }
-                if before.iter().any(|slot| matches!(slot, Slot::Waiting | Slot::Running)) {
+                if before.iter().any(|slot| matches!(slot, TrialSlot::Waiting | TrialSlot::Running))
+                {
                     waits = true;
                     continue;
                 }
@@ -247,10 +249,11 @@ impl Schedule<'_> {
                 waits = true;
                 continue;
             }
-            return Next::Run(at, trial);
+            return NextAction::Run(at, trial);
         }
-        let is_running = state.slots.iter().flatten().any(|slot| matches!(slot, Slot::Running));
-        if waits && is_running { Next::Later } else { Next::Nothing }
+        let is_running =
+            state.slots.iter().flatten().any(|slot| matches!(slot, TrialSlot::Running));
+        if waits && is_running { NextAction::Later } else { NextAction::Nothing }
     }
 
     /// Runs a trial; `None` if the budget is too small.
@@ -258,7 +261,7 @@ impl Schedule<'_> {
         &self,
         at: usize,
         trial: u32,
-        state: &Mutex<State>,
+        state: &Mutex<ScheduleState>,
     ) -> io::Result<Option<(TrialRecord, CaseResult)>> {
         let cell = self.matrix.cells.get(at).ok_or(io::ErrorKind::NotFound)?;
         let target = self.matrix.targets.get(cell.target).ok_or(io::ErrorKind::NotFound)?;
@@ -269,7 +272,7 @@ impl Schedule<'_> {
             Trial { cell, at, target, number: trial, key, grade_key: self.grade_key, reservation };
         let (record, result) =
             made.make(&self.shared, self.store, self.grading, self.grades, &throttle)?;
-        self.shared.observer.event(&Event::Finished {
+        self.shared.observer.event(&TrialEvent::Finished {
             cell: at,
             trial,
             result: &result,
@@ -280,12 +283,12 @@ impl Schedule<'_> {
     }
 
     /// Adds unknown results for trials that were not run.
-    fn add_not_run(&self, state: &mut State) {
+    fn add_not_run(&self, state: &mut ScheduleState) {
         let why = state.ended.unwrap_or("it was not run");
         for (at, slots) in state.slots.iter().enumerate() {
             for (trial, slot) in slots.iter().enumerate() {
                 let trial = u32::try_from(trial).unwrap_or(u32::MAX);
-                if matches!(slot, Slot::Waiting | Slot::Running) {
+                if matches!(slot, TrialSlot::Waiting | TrialSlot::Running) {
                     let index = self.matrix.cells.get(at).map_or(usize::MAX, |cell| cell.index);
                     let result = self.grading.ungraded_trial(index, trial, Cause::NotRun, why);
                     state.results.extend(result.map(|result| (at, trial, None, result)));
@@ -296,14 +299,14 @@ impl Schedule<'_> {
 }
 
 /// Next action of a worker.
-enum Next {
+enum NextAction {
     Run(usize, u32),
     /// The waiting trials depend on running ones.
     Later,
     Nothing,
 }
 
-fn set(state: &mut State, cell: usize, trial: u32, slot: Slot) {
+fn set(state: &mut ScheduleState, cell: usize, trial: u32, slot: TrialSlot) {
     if let Some(place) = state.slots.get_mut(cell).and_then(|of| of.get_mut(trial as usize)) {
         *place = slot;
     }

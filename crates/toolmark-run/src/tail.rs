@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use toolmark_grade::run_plan::TokenPrice;
-use toolmark_trace::{Options, read_path};
+use toolmark_trace::{ReadOptions, read_path};
 
 /// Reciprocal of the maximum share of time for reading.
 const SHARE: u32 = 8;
@@ -55,7 +55,7 @@ impl Tail {
 
 /// Returns the usage of the first run of a file.
 fn read(file: &Path, price: Option<TokenPrice>) -> Option<Used> {
-    let runs = read_path(file, &Options::default()).ok()?;
+    let runs = read_path(file, &ReadOptions::default()).ok()?;
     runs.map(|run| Used::of(&run, price)).reduce(|mut all, one| {
         all.add(&one);
         all

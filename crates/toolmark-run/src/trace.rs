@@ -7,7 +7,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use toolmark_pattern::Glob;
-use toolmark_trace::{Options, ReadError, Trajectory, exporter_by_id, load_path, read};
+use toolmark_trace::{ReadError, ReadOptions, Trajectory, exporter_by_id, load_path, read};
 
 /// Maximum number of bytes kept of session files.
 const MAX_KEPT: u64 = 512 << 20;
@@ -99,7 +99,7 @@ pub(crate) fn read_run(
     path: &Path,
     is_wanted: impl Fn(&Trajectory) -> bool,
 ) -> Result<Trajectory, NoRun> {
-    let loaded = load_path(path, &Options::default()).map_err(|error| match error {
+    let loaded = load_path(path, &ReadOptions::default()).map_err(|error| match error {
         ReadError::File(error) if error.is_empty() => NoRun::Empty,
         error => NoRun::Trace(error),
     })?;
@@ -142,7 +142,7 @@ pub(crate) fn output_file(
     let size = fs::metadata(path)?.len();
     let bytes = if size > MAX_OUTPUT { Vec::new() } else { fs::read(path).unwrap_or_default() };
     let Ok(Value::Object(mut row)) = serde_json::from_slice::<Value>(&bytes) else {
-        let Ok(loaded) = load_path(path, &Options::default()) else {
+        let Ok(loaded) = load_path(path, &ReadOptions::default()) else {
             return plain_answer(path, prompt, to);
         };
         let mut runs = loaded.runs;
@@ -238,7 +238,7 @@ fn text_answer(answer: &str, known: &Value, prompt: &str, to: &Path) -> Result<T
     let text = format!("{trace}\n");
     fs::write(to, &text)?;
     let name = to.to_string_lossy().into_owned();
-    let mut runs = read(io::Cursor::new(text), &name, &Options::default())?;
+    let mut runs = read(io::Cursor::new(text), &name, &ReadOptions::default())?;
     runs.next().ok_or(NoRun::Unread)
 }
 

@@ -1,14 +1,14 @@
 //! One trial: attempts until one is conclusive, grading, and storing of the result.
 
-use crate::attempt::{Attempt, Left, Shared, Unprepared};
+use crate::attempt::{Attempt, AttemptResult, AttemptShared, Unprepared};
 use crate::budget::Reservation;
-use crate::end::{Conclusion, Facts, Marker, conclude};
+use crate::end::{AttemptFacts, Conclusion, Marker, conclude};
 use crate::error::NoRun;
-use crate::events::Event;
+use crate::events::TrialEvent;
 use crate::key::RunKey;
-use crate::matrix::{Cell, RunTarget};
+use crate::matrix::{MatrixCell, RunTarget};
 use crate::outside;
-use crate::store::{AttemptRecord, Store, TrialRecord, VERSION};
+use crate::store::{AttemptRecord, RunStore, TrialRecord, VERSION};
 use crate::trace;
 use crate::usage::Used;
 use crate::workspace::{HookContext, keep_artifacts, run_hooks};
@@ -17,7 +17,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use toolmark_grade::run_plan::{Isolation, Keep, Runner, TraceSource};
+use toolmark_grade::run_plan::{Isolation, KeepFiles, Runner, TraceSource};
 use toolmark_grade::{Grading, LeftBehind};
 use toolmark_outcome::{CaseResult, Cause, Outcome, Redactor, Verdict};
 use toolmark_trace::Trajectory;
@@ -37,7 +37,7 @@ const ANSWER: &str = "answer.json";
 /// A trial to run.
 pub(crate) struct Trial<'a> {
     /// Cell of the trial.
-    pub cell: &'a Cell,
+    pub cell: &'a MatrixCell,
     /// Index of the cell.
     pub at: usize,
     /// Target of the trial.
@@ -53,7 +53,7 @@ pub(crate) struct Trial<'a> {
 }
 
 /// Receiver of notifications during a trial.
-pub(crate) trait Watch {
+pub(crate) trait TrialWatch {
     /// The provider temporarily rejects requests.
     fn throttled(&self);
 }
@@ -62,7 +62,7 @@ pub(crate) trait Watch {
 struct Finished {
     conclusion: Conclusion,
     run: Option<Trajectory>,
-    left: Option<Left>,
+    left: Option<AttemptResult>,
 }
 
 impl Trial<'_> {
@@ -70,11 +70,11 @@ impl Trial<'_> {
     /// runs it.
     pub(crate) fn make(
         &self,
-        shared: &Shared<'_>,
-        store: &Store,
+        shared: &AttemptShared<'_>,
+        store: &RunStore,
         grading: &Grading<'_>,
         grades: bool,
-        watch: &dyn Watch,
+        watch: &dyn TrialWatch,
     ) -> io::Result<(TrialRecord, CaseResult)> {
         let started = Instant::now();
         let directory = store.trial(&self.target.name, &self.cell.case, self.number);
@@ -88,7 +88,7 @@ impl Trial<'_> {
             let number = store.next_attempt(&directory);
             let begun = Instant::now();
             let (cell, trial) = (self.at, self.number);
-            shared.observer.event(&Event::Started { cell, trial, attempt: number });
+            shared.observer.event(&TrialEvent::Started { cell, trial, attempt: number });
             let finished = self.attempt(number, attempts.len(), &directory, &used, shared);
             if let Some(left) = &finished.left {
                 let seen = finished.run.as_ref().map(|run| Used::of(run, self.target.target.price));
@@ -119,7 +119,7 @@ impl Trial<'_> {
             if !retry || is_last || shared.stop.pressed() > 0 {
                 break finished;
             }
-            shared.observer.event(&Event::Retry { cell, trial, cause: *cause, why, wait });
+            shared.observer.event(&TrialEvent::Retry { cell, trial, cause: *cause, why, wait });
             if let Some(left) = &finished.left {
                 left.places.remove();
             }
@@ -138,7 +138,7 @@ impl Trial<'_> {
         round: usize,
         directory: &Path,
         used: &Used,
-        shared: &Shared<'_>,
+        shared: &AttemptShared<'_>,
     ) -> Finished {
         let attempt = Attempt {
             cell: self.cell,
@@ -165,7 +165,7 @@ impl Trial<'_> {
         let mut read = self.read(&left, &attempt.directory);
         let turns = read.as_ref().map_or(0, |run| Used::of(run, None).turns);
         let no_trace = read.as_ref().err().map(ToString::to_string);
-        let conclusion = conclude(&Facts {
+        let conclusion = conclude(&AttemptFacts {
             stopped: left.stopped.as_ref(),
             process: &left.process,
             marker: left.marker.clone(),
@@ -179,7 +179,7 @@ impl Trial<'_> {
     }
 
     /// Reads the trace of an attempt.
-    fn read(&self, left: &Left, directory: &Path) -> Result<Trajectory, NoRun> {
+    fn read(&self, left: &AttemptResult, directory: &Path) -> Result<Trajectory, NoRun> {
         if let Some(why) = &left.no_trace {
             return Err(NoRun::NotCollected(why.clone()));
         }
@@ -212,7 +212,7 @@ impl Trial<'_> {
         attempts: Vec<AttemptRecord>,
         started: Instant,
         directory: &Path,
-        shared: &Shared<'_>,
+        shared: &AttemptShared<'_>,
         grading: &Grading<'_>,
         grades: bool,
     ) -> io::Result<(TrialRecord, CaseResult)> {
@@ -244,9 +244,9 @@ impl Trial<'_> {
         // kept as an attempt, without its files.
         let is_run = !matches!(conclusion, Conclusion::Unknown { cause: Cause::NotRun, .. });
         let keeps = match self.cell.keep {
-            Keep::Never => false,
-            Keep::Failure => is_run && result.verdict != Verdict::Pass,
-            Keep::Always => is_run,
+            KeepFiles::Never => false,
+            KeepFiles::Failure => is_run && result.verdict != Verdict::Pass,
+            KeepFiles::Always => is_run,
         };
         let attempt = attempts.last().map_or(1, |attempt| attempt.number);
         let mut notes = match &conclusion {
@@ -318,7 +318,7 @@ impl Trial<'_> {
     /// skipped files.
     fn keep(
         &self,
-        left: &Left,
+        left: &AttemptResult,
         run: Option<&Trajectory>,
         directory: &Path,
     ) -> io::Result<(LeftBehind, Option<String>)> {
@@ -343,10 +343,10 @@ impl Trial<'_> {
     /// Runs the teardown hooks. Their errors become notes, because the trial is over.
     fn tear_down(
         &self,
-        left: &Left,
+        left: &AttemptResult,
         result: &CaseResult,
         attempt: u32,
-        shared: &Shared<'_>,
+        shared: &AttemptShared<'_>,
     ) -> Option<String> {
         let context = HookContext {
             moment: "teardown",
@@ -422,7 +422,7 @@ fn millis(time: Duration) -> u64 {
 /// Returns the directory for workspaces. It is outside the project, so that an agent does not find
 /// the instructions and the repository of the project above its own.
 #[must_use]
-pub fn work_root(lookup: crate::variables::Lookup<'_>, id: &str) -> PathBuf {
+pub fn work_root(lookup: crate::variables::VariableLookup<'_>, id: &str) -> PathBuf {
     let cache = lookup("XDG_CACHE_HOME").map(PathBuf::from);
     let home = lookup("HOME").map(|home| PathBuf::from(home).join(".cache"));
     let tried = [cache, home].into_iter().flatten().filter(|path| path.is_absolute());

@@ -1,7 +1,7 @@
 //! Resource usage of a trial.
 
 use serde::{Deserialize, Serialize};
-use toolmark_grade::run_plan::{Limits, TokenPrice};
+use toolmark_grade::run_plan::{TokenPrice, TrialLimits};
 use toolmark_trace::{Fact, Trajectory};
 
 /// Resource usage of a trial.
@@ -60,7 +60,7 @@ impl Used {
 
     /// Describes the exceeded limit, if any.
     #[must_use]
-    pub fn exceeds(&self, limits: &Limits) -> Option<String> {
+    pub fn exceeds(&self, limits: &TrialLimits) -> Option<String> {
         let over = |name: &str, used: u64, limit: Option<u64>| {
             let limit = limit?;
             (used > limit).then(|| format!("{used} {name}, the limit is {limit}"))

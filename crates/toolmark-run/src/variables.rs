@@ -42,12 +42,12 @@ pub struct Environ {
 }
 
 /// Looks up a variable.
-pub type Lookup<'a> = &'a (dyn Fn(&str) -> Option<OsString> + Sync);
+pub type VariableLookup<'a> = &'a (dyn Fn(&str) -> Option<OsString> + Sync);
 
 impl Environ {
     /// Returns the variables for every program.
     #[must_use]
-    pub fn base(lookup: Lookup<'_>) -> Self {
+    pub fn base(lookup: VariableLookup<'_>) -> Self {
         let mut environ = Self::default();
         for name in PASSED {
             if let Some(value) = lookup(name) {
@@ -63,7 +63,7 @@ impl Environ {
     }
 
     /// Adds the API keys and addresses of a host that are set.
-    pub fn pass_host(&mut self, launch: &Launch, lookup: Lookup<'_>) {
+    pub fn pass_host(&mut self, launch: &Launch, lookup: VariableLookup<'_>) {
         for name in launch.passes {
             if let Some(value) = lookup(name) {
                 self.set(name, value);
@@ -73,7 +73,7 @@ impl Environ {
     }
 
     /// Adds the variables of a spec. Returns those that are not set.
-    pub fn add(&mut self, variables: &[Variable], lookup: Lookup<'_>) -> Vec<String> {
+    pub fn add(&mut self, variables: &[Variable], lookup: VariableLookup<'_>) -> Vec<String> {
         let mut missing = Vec::new();
         for variable in variables {
             match &variable.value {

@@ -1,8 +1,8 @@
 //! A parsed document and its values, all borrowed from the text.
 
 use crate::index::{self, IndexError};
-use crate::lines::Lines;
-use crate::nodes::{self, Node};
+use crate::lines::TextLines;
+use crate::nodes::{self, JsonNode};
 use crate::unescape::unescape;
 use std::borrow::Cow;
 use std::marker::PhantomData;
@@ -10,7 +10,7 @@ use std::ptr::NonNull;
 
 /// The kind of a JSON value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum JsonKind {
     /// `{…}`
     Object,
     /// `[…]`
@@ -48,7 +48,7 @@ impl std::error::Error for ScanError {}
 #[derive(Debug, Default)]
 pub struct Scanner {
     index: Vec<u32>,
-    nodes: Vec<Node>,
+    nodes: Vec<JsonNode>,
     open: Vec<u32>,
     /// Nesting depth of the document that was parsed last.
     depth: usize,
@@ -88,7 +88,7 @@ impl Scanner {
         &'a mut self,
         text: &'a str,
         start: usize,
-        lines: &Lines,
+        lines: &TextLines,
         line: usize,
     ) -> Result<Doc<'a>, ScanError> {
         // Parsing the line alone finds the reason why it is not JSON.
@@ -135,7 +135,7 @@ fn index_error(error: IndexError, len: usize) -> ScanError {
 pub struct Doc<'a> {
     text: &'a str,
     /// Nodes in document order. Never empty: a text without a value does not parse.
-    nodes: &'a [Node],
+    nodes: &'a [JsonNode],
     depth: usize,
 }
 
@@ -174,8 +174,8 @@ impl<'a> Doc<'a> {
 #[derive(Clone, Copy)]
 pub struct Value<'a> {
     text: NonNull<u8>,
-    node: NonNull<Node>,
-    borrowed: PhantomData<(&'a str, &'a [Node])>,
+    node: NonNull<JsonNode>,
+    borrowed: PhantomData<(&'a str, &'a [JsonNode])>,
 }
 
 // SAFETY: a value is two shared references to data that never changes while it lives.
@@ -191,7 +191,7 @@ impl std::fmt::Debug for Value<'_> {
 
 impl<'a> Value<'a> {
     #[inline]
-    fn node(self) -> &'a Node {
+    fn node(self) -> &'a JsonNode {
         // SAFETY: it points to a node that is borrowed for `'a`.
         unsafe { self.node.as_ref() }
     }
@@ -211,7 +211,7 @@ impl<'a> Value<'a> {
     /// Returns the kind of this value.
     #[must_use]
     #[inline]
-    pub fn kind(self) -> Kind {
+    pub fn kind(self) -> JsonKind {
         self.node().kind
     }
 
@@ -219,28 +219,28 @@ impl<'a> Value<'a> {
     #[must_use]
     #[inline]
     pub fn is_null(self) -> bool {
-        self.kind() == Kind::Null
+        self.kind() == JsonKind::Null
     }
 
     /// Returns whether the value is an object.
     #[must_use]
     #[inline]
     pub fn is_object(self) -> bool {
-        self.kind() == Kind::Object
+        self.kind() == JsonKind::Object
     }
 
     /// Returns whether the value is an array.
     #[must_use]
     #[inline]
     pub fn is_array(self) -> bool {
-        self.kind() == Kind::Array
+        self.kind() == JsonKind::Array
     }
 
     /// Returns whether the value is a string.
     #[must_use]
     #[inline]
     pub fn is_string(self) -> bool {
-        self.kind() == Kind::String
+        self.kind() == JsonKind::String
     }
 
     /// Returns the member `key` of an object, or the last one if the key is repeated, as
@@ -271,25 +271,25 @@ impl<'a> Value<'a> {
     /// Iterates over the members of an object in document order; empty for other kinds.
     #[must_use]
     #[inline]
-    pub fn fields(self) -> Fields<'a> {
-        Fields(self.children(Kind::Object))
+    pub fn fields(self) -> ObjectFields<'a> {
+        ObjectFields(self.children(JsonKind::Object))
     }
 
     /// Iterates over the elements of an array in order; empty for other kinds.
     #[must_use]
     #[inline]
     pub fn items(self) -> Items<'a> {
-        Items(self.children(Kind::Array))
+        Items(self.children(JsonKind::Array))
     }
 
     /// Returns the nodes inside a container of this kind; empty for other kinds.
     #[inline]
-    fn children(self, kind: Kind) -> Walk<'a> {
+    fn children(self, kind: JsonKind) -> SiblingWalk<'a> {
         let size = if self.kind() == kind { self.node().size as usize } else { 1 };
         // SAFETY: the nodes of its subtree follow the node, and the end is at most
         // the end of all nodes.
         let (first, end) = unsafe { (self.node.add(1), self.node.add(size)) };
-        Walk { next: Value { node: first, ..self }, end }
+        SiblingWalk { next: Value { node: first, ..self }, end }
     }
 
     /// Returns the decoded text of a string.
@@ -303,7 +303,7 @@ impl<'a> Value<'a> {
     #[inline]
     pub fn inner(self) -> Option<&'a str> {
         let node = self.node();
-        (node.kind == Kind::String).then(|| self.slice(node.start as usize, node.end as usize))
+        (node.kind == JsonKind::String).then(|| self.slice(node.start as usize, node.end as usize))
     }
 
     /// Returns whether this is the string `want`.
@@ -354,13 +354,13 @@ impl<'a> Value<'a> {
     /// Returns whether the value under `key` is `true`.
     #[must_use]
     pub fn is_true(self, key: &str) -> bool {
-        self.get(key).is_some_and(|value| value.kind() == Kind::True)
+        self.get(key).is_some_and(|value| value.kind() == JsonKind::True)
     }
 
     /// Iterates over the elements of the array under `key`; empty if there is no array.
     #[must_use]
     pub fn items_at(self, key: &str) -> Items<'a> {
-        let none = Items(Walk { next: self, end: self.node });
+        let none = Items(SiblingWalk { next: self, end: self.node });
         self.get(key).map_or(none, Value::items)
     }
 
@@ -368,8 +368,8 @@ impl<'a> Value<'a> {
     #[must_use]
     pub fn as_i64(self) -> Option<i64> {
         let raw = match self.kind() {
-            Kind::Number => self.raw(),
-            Kind::String => self.inner()?,
+            JsonKind::Number => self.raw(),
+            JsonKind::String => self.inner()?,
             _ => return None,
         };
         raw.parse::<i64>().ok().or_else(|| {
@@ -382,7 +382,7 @@ impl<'a> Value<'a> {
     #[must_use]
     pub fn as_u64(self) -> Option<u64> {
         match self.kind() {
-            Kind::Number => self.raw().parse::<u64>().ok(),
+            JsonKind::Number => self.raw().parse::<u64>().ok(),
             _ => None,
         }
         .or_else(|| self.as_i64().and_then(|n| u64::try_from(n).ok()))
@@ -392,8 +392,8 @@ impl<'a> Value<'a> {
     #[must_use]
     pub fn as_f64(self) -> Option<f64> {
         match self.kind() {
-            Kind::Number => short_whole(self.raw()).or_else(|| self.raw().parse().ok()),
-            Kind::String => self.inner()?.parse().ok(),
+            JsonKind::Number => short_whole(self.raw()).or_else(|| self.raw().parse().ok()),
+            JsonKind::String => self.inner()?.parse().ok(),
             _ => None,
         }
     }
@@ -402,8 +402,8 @@ impl<'a> Value<'a> {
     #[must_use]
     pub fn as_bool(self) -> Option<bool> {
         match self.kind() {
-            Kind::True => Some(true),
-            Kind::False => Some(false),
+            JsonKind::True => Some(true),
+            JsonKind::False => Some(false),
             _ => None,
         }
     }
@@ -421,7 +421,7 @@ impl<'a> Value<'a> {
     #[inline]
     pub fn span(self) -> (usize, usize) {
         let node = self.node();
-        let quotes = usize::from(node.kind == Kind::String);
+        let quotes = usize::from(node.kind == JsonKind::String);
         (node.start as usize - quotes, node.end as usize + quotes)
     }
 }
@@ -450,12 +450,12 @@ fn is_escaped(raw: &str, want: &str) -> bool {
 
 /// Iterator over sibling nodes, up to the end of their container.
 #[derive(Debug, Clone)]
-struct Walk<'a> {
+struct SiblingWalk<'a> {
     next: Value<'a>,
-    end: NonNull<Node>,
+    end: NonNull<JsonNode>,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> SiblingWalk<'a> {
     /// Returns the next value, which must exist.
     #[inline]
     fn step(&mut self) -> Value<'a> {
@@ -482,9 +482,9 @@ impl<'a> Walk<'a> {
 
 /// Iterator over the members of an object.
 #[derive(Debug, Clone)]
-pub struct Fields<'a>(Walk<'a>);
+pub struct ObjectFields<'a>(SiblingWalk<'a>);
 
-impl<'a> Iterator for Fields<'a> {
+impl<'a> Iterator for ObjectFields<'a> {
     type Item = (Value<'a>, Value<'a>);
 
     #[inline]
@@ -495,7 +495,7 @@ impl<'a> Iterator for Fields<'a> {
 
 /// Iterator over the elements of an array.
 #[derive(Debug, Clone)]
-pub struct Items<'a>(Walk<'a>);
+pub struct Items<'a>(SiblingWalk<'a>);
 
 impl<'a> Iterator for Items<'a> {
     type Item = Value<'a>;
@@ -514,11 +514,11 @@ mod tests {
     fn rebuilt(value: Value<'_>) -> serde_json::Value {
         use serde_json::Value as V;
         match value.kind() {
-            Kind::Object => V::Object(
+            JsonKind::Object => V::Object(
                 value.fields().map(|(k, v)| (k.str().unwrap().into_owned(), rebuilt(v))).collect(),
             ),
-            Kind::Array => V::Array(value.items().map(rebuilt).collect()),
-            Kind::String => V::String(value.str().unwrap().into_owned()),
+            JsonKind::Array => V::Array(value.items().map(rebuilt).collect()),
+            JsonKind::String => V::String(value.str().unwrap().into_owned()),
             _ => serde_json::from_str(value.raw()).unwrap(),
         }
     }

@@ -1,7 +1,7 @@
 //! Escapes text for the inside of a JSON string.
 
 use crate::index::padded;
-use crate::vector::{Best, Unit, on_unit};
+use crate::vector::{Best, VectorUnit, on_unit};
 
 /// Appends a text to `out` as the inside of a JSON string, without the surrounding quotes.
 ///
@@ -17,7 +17,7 @@ pub fn escape(text: &str, out: &mut Vec<u8>) {
 on_unit!(fn escape_on(bytes: &[u8], out: &mut Vec<u8>) -> () = escape_with);
 
 #[inline(always)]
-fn escape_with<U: Unit>(unit: U, bytes: &[u8], out: &mut Vec<u8>) {
+fn escape_with<U: VectorUnit>(unit: U, bytes: &[u8], out: &mut Vec<u8>) {
     // Arguments are JSON in JSON: up to one byte of three is a quote.
     out.reserve(bytes.len() + bytes.len() / 2);
     let (blocks, tail) = bytes.as_chunks::<64>();
@@ -31,7 +31,7 @@ fn escape_with<U: Unit>(unit: U, bytes: &[u8], out: &mut Vec<u8>) {
 
 /// Appends the first `length` bytes of a block; the bytes after them need no escape.
 #[inline(always)]
-fn put_block<U: Unit>(unit: U, block: &[u8; 64], length: usize, out: &mut Vec<u8>) {
+fn put_block<U: VectorUnit>(unit: U, block: &[u8; 64], length: usize, out: &mut Vec<u8>) {
     /// Maximum length of an escaped block: one that consists of quotes only.
     const MAX_ESCAPED: usize = 128;
     let masks = unit.masks(block);

@@ -5,7 +5,7 @@
 //! All structural bytes outside strings, both quotes of each string, and the first byte
 //! of each bare token are written to the index.
 
-use crate::vector::{Best, Masks, Unit, on_unit};
+use crate::vector::{Best, Masks, VectorUnit, on_unit};
 
 /// Errors that the first pass can find.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,7 +38,12 @@ pub(crate) struct Strings {
 impl Carry {
     /// Finds the strings of a block. The caller sets [`Carry::in_string`] for the next block.
     #[inline(always)]
-    pub(crate) fn strings<U: Unit>(&mut self, unit: U, quote: u64, backslash: u64) -> Strings {
+    pub(crate) fn strings<U: VectorUnit>(
+        &mut self,
+        unit: U,
+        quote: u64,
+        backslash: u64,
+    ) -> Strings {
         let escaped = escaped(backslash, &mut self.escaped);
         let quote = quote & !escaped;
         Strings { escaped, quote, in_string: unit.prefix_xor(quote) ^ self.in_string }
@@ -63,7 +68,7 @@ impl Carry {
 impl Strings {
     /// Returns the bytes of the block that are not allowed after their backslash.
     #[inline(always)]
-    pub(crate) fn bad_escapes<U: Unit>(
+    pub(crate) fn bad_escapes<U: VectorUnit>(
         &self,
         unit: U,
         block: &[u8; 64],
@@ -95,7 +100,7 @@ pub(crate) struct Positions<'a> {
 impl Positions<'_> {
     /// Adds the position of every set bit.
     #[inline(always)]
-    pub(crate) fn add<U: Unit>(&mut self, unit: U, base: usize, bits: u64) {
+    pub(crate) fn add<U: VectorUnit>(&mut self, unit: U, base: usize, bits: u64) {
         if bits == 0 {
             return;
         }
@@ -131,7 +136,11 @@ pub(crate) fn build(bytes: &[u8], index: &mut Vec<u32>) -> Result<usize, IndexEr
 on_unit!(fn build_on(bytes: &[u8], index: &mut Vec<u32>) -> Result<usize, IndexError> = build_with);
 
 #[inline(always)]
-fn build_with<U: Unit>(unit: U, bytes: &[u8], index: &mut Vec<u32>) -> Result<usize, IndexError> {
+fn build_with<U: VectorUnit>(
+    unit: U,
+    bytes: &[u8],
+    index: &mut Vec<u32>,
+) -> Result<usize, IndexError> {
     let mut carry = Carry::default();
     let mut positions = Positions { buffer: index, count: 0 };
     positions.expect(bytes.len());
@@ -154,7 +163,7 @@ pub(crate) fn padded(tail: &[u8]) -> [u8; 64] {
 }
 
 #[inline(always)]
-fn step<U: Unit>(
+fn step<U: VectorUnit>(
     unit: U,
     bytes: &[u8],
     base: usize,
@@ -218,7 +227,7 @@ pub(crate) fn escaped(backslash: u64, carry: &mut u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::vector::Plain;
+    use crate::vector::PlainVector;
     use proptest::prelude::*;
 
     fn built(unit: Best, bytes: &[u8]) -> Result<Vec<u32>, IndexError> {
@@ -229,7 +238,7 @@ mod tests {
     }
 
     fn plain(bytes: &[u8]) -> Result<Vec<u32>, IndexError> {
-        built(Best::Plain(Plain), bytes)
+        built(Best::Plain(PlainVector), bytes)
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Finds the bytes of given kinds in a text, 64 at a time.
 
-use crate::vector::{Best, Unit, on_unit};
+use crate::vector::{Best, VectorUnit, on_unit};
 
 /// Up to eight kinds of bytes. A kind consists of the bytes whose upper nibble is in one set
 /// and whose lower nibble is in another: two vector table lookups classify all eight.
@@ -83,7 +83,7 @@ const fn mark(halves: &mut [u8; 16], set: &[u8], kind: usize) {
 on_unit!(fn find_on(kinds: &Kinds, block: &[u8; 64]) -> [u64; 8] = find_with);
 
 #[inline(always)]
-fn find_with<U: Unit>(unit: U, kinds: &Kinds, block: &[u8; 64]) -> [u64; 8] {
+fn find_with<U: VectorUnit>(unit: U, kinds: &Kinds, block: &[u8; 64]) -> [u64; 8] {
     unit.kinds(kinds, block)
 }
 

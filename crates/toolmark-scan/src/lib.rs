@@ -36,11 +36,11 @@ mod vector;
 
 #[cfg(feature = "allocator")]
 pub use allocator::Allocator;
-pub use doc::{Doc, Fields, Items, Kind, ScanError, Scanner, Value};
+pub use doc::{Doc, Items, JsonKind, ObjectFields, ScanError, Scanner, Value};
 pub use escape::escape;
 pub use kinds::Kinds;
-pub use lines::Lines;
-pub use prefixes::{Places, Prefixes};
+pub use lines::TextLines;
+pub use prefixes::{CandidatePositions, Prefixes};
 pub use quotes::quotes;
 pub use shared::Shared;
 pub use split::{Split, value_end};

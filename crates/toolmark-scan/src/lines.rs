@@ -2,20 +2,20 @@
 
 use crate::index::{Carry, Positions, carried, padded};
 use crate::utf8::{Utf8, into_utf8};
-use crate::vector::{Best, Breaks, Unit, on_unit};
+use crate::vector::{Best, Breaks, VectorUnit, on_unit};
 
 /// The lines of a text, and the structural characters of each, found in one pass.
 ///
 /// JSON has no raw line breaks inside strings, so each line is indexed independently of
 /// the lines before it.
 #[derive(Debug, Default)]
-pub struct Lines {
+pub struct TextLines {
     index: Vec<u32>,
-    lines: Vec<Line>,
+    lines: Vec<ScanLine>,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Line {
+struct ScanLine {
     start: u32,
     end: u32,
     /// First entry of the line in the index.
@@ -28,7 +28,7 @@ struct Line {
 /// Buffers larger than this are freed when a smaller text follows.
 const KEEP_ENTRIES: usize = 1 << 18;
 
-impl Lines {
+impl TextLines {
     /// Converts a buffer to text and finds its lines in the same pass. Replaces the lines of
     /// the previous text.
     pub fn find(&mut self, bytes: Vec<u8>) -> Utf8 {
@@ -75,14 +75,19 @@ impl Lines {
     }
 }
 
-on_unit!(fn find_on(bytes: &[u8], index: &mut Vec<u32>, lines: &mut Vec<Line>) -> bool = find_with);
+on_unit!(fn find_on(bytes: &[u8], index: &mut Vec<u32>, lines: &mut Vec<ScanLine>) -> bool = find_with);
 
 /// Number of blocks per stretch. Non-ASCII bytes are recorded for whole stretches only.
 const STRETCH: usize = 32;
 
 #[inline(always)]
-fn find_with<U: Unit>(unit: U, bytes: &[u8], index: &mut Vec<u32>, lines: &mut Vec<Line>) -> bool {
-    let mut walk = Walk {
+fn find_with<U: VectorUnit>(
+    unit: U,
+    bytes: &[u8],
+    index: &mut Vec<u32>,
+    lines: &mut Vec<ScanLine>,
+) -> bool {
+    let mut walk = LineWalk {
         unit,
         bytes,
         carry: Carry::default(),
@@ -148,7 +153,7 @@ impl Utf8Check<'_> {
 
 /// A walk over a text, block by block. Few blocks contain a line break: the code for those
 /// is kept out of the path of the others.
-struct Walk<'a, U> {
+struct LineWalk<'a, U> {
     unit: U,
     bytes: &'a [u8],
     carry: Carry,
@@ -160,7 +165,7 @@ struct Walk<'a, U> {
     ends: Ends<'a>,
 }
 
-impl<U: Unit> Walk<'_, U> {
+impl<U: VectorUnit> LineWalk<'_, U> {
     #[inline(always)]
     fn step(&mut self, base: usize, block: &[u8; 64]) {
         let unit = self.unit;
@@ -209,7 +214,7 @@ struct Ends<'a> {
     /// Start of the current line, in the text and in the index.
     start: u32,
     first: u32,
-    lines: &'a mut Vec<Line>,
+    lines: &'a mut Vec<ScanLine>,
 }
 
 impl Ends<'_> {
@@ -240,7 +245,7 @@ impl Ends<'_> {
     /// Ends the current line before this byte and this entry of the index.
     fn add(&mut self, at: usize, last: usize, is_sound: bool) {
         let (start, first, end, last) = (self.start, self.first, at as u32, last as u32);
-        self.lines.push(Line { start, end, first, last, is_sound });
+        self.lines.push(ScanLine { start, end, first, last, is_sound });
         self.start = end.saturating_add(1);
         self.first = last;
     }
@@ -255,7 +260,7 @@ mod tests {
     /// Checks that each line is indexed as if it were parsed alone.
     fn check(text: &str) -> Result<(), TestCaseError> {
         for unit in Best::all() {
-            let mut lines = Lines::default();
+            let mut lines = TextLines::default();
             let is_utf8 = find_on(unit, text.as_bytes(), &mut lines.index, &mut lines.lines);
             prop_assert!(is_utf8);
             let alone: Vec<&str> = text.split_terminator('\n').collect();
@@ -281,7 +286,7 @@ mod tests {
 
     #[test]
     fn a_buffer_becomes_a_text_with_lines() {
-        let mut lines = Lines::default();
+        let mut lines = TextLines::default();
         assert!(matches!(lines.find("[1]\ngr\u{fc}n".into()), Utf8::Valid(t) if t.ends_with('n')));
         assert_eq!((lines.count(), lines.span(1)), (2, Some((4, 9))));
         let found = lines.find(b"a\xffb\nc".to_vec());
@@ -330,7 +335,7 @@ mod tests {
             }
             let wanted = std::str::from_utf8(&bytes).is_ok();
             for unit in Best::all() {
-                let mut lines = Lines::default();
+                let mut lines = TextLines::default();
                 let found = find_on(unit, &bytes, &mut lines.index, &mut lines.lines);
                 prop_assert_eq!(found, wanted);
             }

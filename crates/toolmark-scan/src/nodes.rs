@@ -3,22 +3,22 @@
 //! a value is one addition and nothing is copied.
 
 use crate::number::token_kind;
-use crate::{Kind, ScanError};
+use crate::{JsonKind, ScanError};
 use std::mem::MaybeUninit;
 
 /// One value, or one key of an object.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Node {
+pub(crate) struct JsonNode {
     /// First byte of the value; for a string, the byte after the opening quote.
     pub(crate) start: u32,
     /// Byte after the value; for a string, the closing quote.
     pub(crate) end: u32,
     /// Number of nodes in its subtree, including itself.
     pub(crate) size: u32,
-    pub(crate) kind: Kind,
+    pub(crate) kind: JsonKind,
 }
 
-impl Node {
+impl JsonNode {
     /// Returns whether its offsets are in this text, in order and on character boundaries.
     pub(crate) fn fits(&self, text: &str) -> bool {
         let (start, end) = (self.start as usize, self.end as usize);
@@ -27,7 +27,7 @@ impl Node {
         };
         let is_sound = start <= end && text.is_char_boundary(start) && text.is_char_boundary(end);
         let has_quotes = is_quote(start.checked_sub(1)) && is_quote(Some(end));
-        is_sound && (self.kind != Kind::String || has_quotes)
+        is_sound && (self.kind != JsonKind::String || has_quotes)
     }
 }
 
@@ -41,7 +41,7 @@ pub(crate) fn build(
     bytes: &[u8],
     base: usize,
     index: &[u32],
-    nodes: &mut Vec<Node>,
+    nodes: &mut Vec<JsonNode>,
     open: &mut Vec<u32>,
 ) -> Result<usize, ScanError> {
     nodes.clear();
@@ -57,7 +57,7 @@ pub(crate) fn build(
     // An index of another text says nothing about this one.
     let index = if is_within { index } else { &[] };
     let made = nodes.spare_capacity_mut();
-    let mut walk = Walk { bytes, base: base as u32, index, made, count: 0, depth: 0 };
+    let mut walk = NodeWalk { bytes, base: base as u32, index, made, count: 0, depth: 0 };
     walk.document(open)?;
     let (count, depth) = (walk.count, walk.depth);
     // SAFETY: the walk wrote that many nodes, one behind the other.
@@ -67,20 +67,20 @@ pub(crate) fn build(
 
 /// A walk along the index. The shape of the document determines the next step, so that
 /// a member of an object is one step instead of four.
-struct Walk<'a> {
+struct NodeWalk<'a> {
     bytes: &'a [u8],
     base: u32,
     /// Remaining part of the index. All entries are offsets in `bytes`, in order.
     index: &'a [u32],
     /// Space for as many nodes as the index has entries; the first `count` are initialized.
-    made: &'a mut [MaybeUninit<Node>],
+    made: &'a mut [MaybeUninit<JsonNode>],
     count: usize,
     depth: usize,
 }
 
 /// Next element to parse inside a container.
 #[derive(Clone, Copy)]
-enum Next {
+enum NextElement {
     /// A key of an object, and its value.
     Member,
     /// An item of an array.
@@ -91,63 +91,71 @@ enum Next {
     BehindItem,
 }
 
-impl Walk<'_> {
+impl NodeWalk<'_> {
     // Everything is inlined, and what is wrong is found out by functions that take no
     // walk: so its fields stay in registers.
     #[inline(always)]
     fn document(&mut self, open: &mut Vec<u32>) -> Result<(), ScanError> {
         let at = self.next()?;
-        let mut next = self.value(at, open, Next::BehindItem)?;
+        let mut next = self.value(at, open, NextElement::BehindItem)?;
         while !open.is_empty() {
             next = match next {
-                Next::Member => {
+                NextElement::Member => {
                     let at = self.key()?;
-                    self.value(at, open, Next::BehindMember)?
+                    self.value(at, open, NextElement::BehindMember)?
                 }
-                Next::Item => {
+                NextElement::Item => {
                     let at = self.next()?;
-                    self.value(at, open, Next::BehindItem)?
+                    self.value(at, open, NextElement::BehindItem)?
                 }
-                Next::BehindMember => {
+                NextElement::BehindMember => {
                     let at = self.next()?;
                     match self.byte(at) {
-                        b',' => Next::Member,
+                        b',' => NextElement::Member,
                         b'}' => self.close(at, open),
-                        _ => return Err(unexpected(self.bytes, at, Place::Inside)),
+                        _ => return Err(unexpected(self.bytes, at, NodePosition::Inside)),
                     }
                 }
-                Next::BehindItem => {
+                NextElement::BehindItem => {
                     let at = self.next()?;
                     match self.byte(at) {
-                        b',' => Next::Item,
+                        b',' => NextElement::Item,
                         b']' => self.close(at, open),
-                        _ => return Err(unexpected(self.bytes, at, Place::Inside)),
+                        _ => return Err(unexpected(self.bytes, at, NodePosition::Inside)),
                     }
                 }
             };
         }
         match self.index.first() {
             None => Ok(()),
-            Some(&at) => Err(unexpected(self.bytes, at.wrapping_sub(self.base), Place::Behind)),
+            Some(&at) => {
+                Err(unexpected(self.bytes, at.wrapping_sub(self.base), NodePosition::Behind))
+            }
         }
     }
 
     /// Parses the value that begins here, or its opening bracket; `behind` is what follows it.
     #[inline(always)]
-    fn value(&mut self, at: u32, open: &mut Vec<u32>, behind: Next) -> Result<Next, ScanError> {
+    fn value(
+        &mut self,
+        at: u32,
+        open: &mut Vec<u32>,
+        behind: NextElement,
+    ) -> Result<NextElement, ScanError> {
         let (kind, end, inside) = match self.byte(at) {
             b'"' => {
                 let end = self.next()?;
                 if self.byte(end) != b'"' {
                     return Err(ends(self.bytes));
                 }
-                self.add(Node { start: at + 1, end, size: 1, kind: Kind::String });
+                self.add(JsonNode { start: at + 1, end, size: 1, kind: JsonKind::String });
                 return Ok(behind);
             }
-            b'{' => (Kind::Object, b'}', Next::Member),
-            b'[' => (Kind::Array, b']', Next::Item),
+            b'{' => (JsonKind::Object, b'}', NextElement::Member),
+            b'[' => (JsonKind::Array, b']', NextElement::Item),
             b'}' | b']' | b':' | b',' => {
-                let place = if open.is_empty() { Place::Before } else { Place::Inside };
+                let place =
+                    if open.is_empty() { NodePosition::Before } else { NodePosition::Inside };
                 return Err(unexpected(self.bytes, at, place));
             }
             _ => {
@@ -157,7 +165,7 @@ impl Walk<'_> {
         };
         open.push(self.count as u32);
         self.depth = self.depth.max(open.len());
-        self.add(Node { start: at, end: at, size: 0, kind });
+        self.add(JsonNode { start: at, end: at, size: 0, kind });
         match self.index {
             [first, rest @ ..] if self.byte(first.wrapping_sub(self.base)) == end => {
                 let at = first.wrapping_sub(self.base);
@@ -178,7 +186,7 @@ impl Walk<'_> {
         if self.byte(from) != b'"' || self.byte(to) != b'"' || self.byte(colon) != b':' {
             return Err(broken_member(self.bytes, self.base, self.index));
         }
-        self.add(Node { start: from + 1, end: to, size: 1, kind: Kind::String });
+        self.add(JsonNode { start: from + 1, end: to, size: 1, kind: JsonKind::String });
         self.index = rest;
         Ok(value)
     }
@@ -201,7 +209,7 @@ impl Walk<'_> {
     }
 
     #[inline(always)]
-    fn add(&mut self, node: Node) {
+    fn add(&mut self, node: JsonNode) {
         debug_assert!(self.count < self.made.len());
         // SAFETY: every node takes at least one entry of the index, and there is
         // room for as many nodes as there were entries.
@@ -220,13 +228,13 @@ impl Walk<'_> {
         let Some(kind) = token_kind(token) else {
             return Err(ScanError { offset: start, problem: "invalid literal" });
         };
-        self.add(Node { start: at, end: (start + token.len()) as u32, size: 1, kind });
+        self.add(JsonNode { start: at, end: (start + token.len()) as u32, size: 1, kind });
         Ok(())
     }
 
     /// Closes the innermost container; returns the step after it.
     #[inline(always)]
-    fn close(&mut self, at: u32, open: &mut Vec<u32>) -> Next {
+    fn close(&mut self, at: u32, open: &mut Vec<u32>) -> NextElement {
         let made = &mut self.made[..self.count];
         if let Some(opened) = open.pop() {
             // SAFETY: what is open was written before.
@@ -237,11 +245,11 @@ impl Walk<'_> {
         let is_object = |&outer: &u32| {
             // SAFETY: what is open was written before.
             let outer = unsafe { made[outer as usize].assume_init_ref() };
-            outer.kind == Kind::Object
+            outer.kind == JsonKind::Object
         };
         match open.last().is_some_and(is_object) {
-            true => Next::BehindMember,
-            false => Next::BehindItem,
+            true => NextElement::BehindMember,
+            false => NextElement::BehindItem,
         }
     }
 }
@@ -254,14 +262,14 @@ fn broken_member(bytes: &[u8], base: u32, index: &[u32]) -> ScanError {
     let mut index = index.iter().map(|at| at.wrapping_sub(base));
     match index.next() {
         None => return ends(bytes),
-        Some(at) if byte(at) != Some(b'"') => return unexpected(bytes, at, Place::Inside),
+        Some(at) if byte(at) != Some(b'"') => return unexpected(bytes, at, NodePosition::Inside),
         Some(_) => {}
     }
     if index.next().and_then(byte) != Some(b'"') {
         return ends(bytes);
     }
     match index.next() {
-        Some(at) if byte(at) != Some(b':') => unexpected(bytes, at, Place::Inside),
+        Some(at) if byte(at) != Some(b':') => unexpected(bytes, at, NodePosition::Inside),
         // There is no colon, or no value.
         _ => ends(bytes),
     }
@@ -273,7 +281,7 @@ fn ends(bytes: &[u8]) -> ScanError {
 }
 
 /// Position of a walk in a document.
-enum Place {
+enum NodePosition {
     Before,
     Inside,
     Behind,
@@ -282,13 +290,13 @@ enum Place {
 /// Returns the error for an unexpected byte at this entry of the index.
 #[cold]
 #[inline(never)]
-fn unexpected(bytes: &[u8], at: u32, place: Place) -> ScanError {
+fn unexpected(bytes: &[u8], at: u32, place: NodePosition) -> ScanError {
     let problem = match (bytes.get(at as usize).copied().unwrap_or(0), place) {
         (b':', _) => "unexpected ':'",
         (b',', _) => "unexpected ','",
-        (b'}' | b']', Place::Inside) => "unexpected closing bracket",
+        (b'}' | b']', NodePosition::Inside) => "unexpected closing bracket",
         (b'}' | b']', _) => "closing bracket without an opening one",
-        (_, Place::Behind) => "unexpected text after the value",
+        (_, NodePosition::Behind) => "unexpected text after the value",
         (b'"', _) => "unexpected string",
         (b'{' | b'[', _) => "unexpected opening bracket",
         _ => "unexpected literal",

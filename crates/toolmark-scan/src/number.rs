@@ -1,17 +1,17 @@
 //! The grammar of bare JSON tokens: numbers and literals.
 
-use crate::Kind;
+use crate::JsonKind;
 
 /// Returns the kind of a bare token, or `None` if it is not JSON.
 ///
 /// `NaN` and the infinities are accepted as numbers because Python writes them.
-pub(crate) fn token_kind(token: &[u8]) -> Option<Kind> {
+pub(crate) fn token_kind(token: &[u8]) -> Option<JsonKind> {
     let kind = match (token.first()?, token) {
-        (b't', b"true") => Kind::True,
-        (b'f', b"false") => Kind::False,
-        (b'n', b"null") => Kind::Null,
-        (b'N', b"NaN") | (b'I', b"Infinity") | (b'-', b"-Infinity") => Kind::Number,
-        (b'-' | b'0'..=b'9', token) if is_number(token) => Kind::Number,
+        (b't', b"true") => JsonKind::True,
+        (b'f', b"false") => JsonKind::False,
+        (b'n', b"null") => JsonKind::Null,
+        (b'N', b"NaN") | (b'I', b"Infinity") | (b'-', b"-Infinity") => JsonKind::Number,
+        (b'-' | b'0'..=b'9', token) if is_number(token) => JsonKind::Number,
         _ => return None,
     };
     Some(kind)

@@ -1,7 +1,7 @@
 //! Finds positions at which one of many short texts may begin, 64 at a time.
 
 use crate::kinds::Kinds;
-use crate::vector::{Best, Unit, on_unit};
+use crate::vector::{Best, VectorUnit, on_unit};
 
 /// Maximum number of bytes of each text that are compared.
 pub(crate) const MAX_COMPARED: usize = 4;
@@ -93,10 +93,17 @@ impl Prefixes {
     /// Returns the positions at which one of the texts may begin, in order. `None` if the
     /// processor has no suitable vector unit.
     #[must_use]
-    pub fn places<'t>(&'static self, text: &'t [u8]) -> Option<Places<'t>> {
+    pub fn places<'t>(&'static self, text: &'t [u8]) -> Option<CandidatePositions<'t>> {
         let unit = Best::get();
         let is_fast = !matches!(unit, Best::Plain(_));
-        is_fast.then_some(Places { unit, prefixes: self, text, base: 0, left: 0, next: 0 })
+        is_fast.then_some(CandidatePositions {
+            unit,
+            prefixes: self,
+            text,
+            base: 0,
+            left: 0,
+            next: 0,
+        })
     }
 }
 
@@ -143,7 +150,7 @@ const fn add(kinds: &mut [Kinds; MAX_COMPARED], text: &[u8], group: usize) {
 }
 
 /// Candidate positions in a text, in order.
-pub struct Places<'t> {
+pub struct CandidatePositions<'t> {
     unit: Best,
     prefixes: &'static Prefixes,
     text: &'t [u8],
@@ -154,7 +161,7 @@ pub struct Places<'t> {
     next: usize,
 }
 
-impl Iterator for Places<'_> {
+impl Iterator for CandidatePositions<'_> {
     type Item = usize;
 
     #[inline]
@@ -174,7 +181,7 @@ on_unit!(fn find_on(prefixes: &Prefixes, text: &[u8], from: usize) -> Option<(us
 /// Finds the next block with a candidate position, starting at `from`: returns its start
 /// and its positions.
 #[inline(always)]
-fn find_with<U: Unit>(
+fn find_with<U: VectorUnit>(
     unit: U,
     prefixes: &Prefixes,
     text: &[u8],
@@ -225,7 +232,7 @@ mod tests {
         let wanted: Vec<usize> = (0..text.len()).filter(|at| begins(text, *at)).collect();
         for unit in Best::all() {
             let prefixes = &WORDS;
-            let places = Places { unit, prefixes, text, base: 0, left: 0, next: 0 };
+            let places = CandidatePositions { unit, prefixes, text, base: 0, left: 0, next: 0 };
             assert_eq!(places.collect::<Vec<_>>(), wanted);
         }
     }

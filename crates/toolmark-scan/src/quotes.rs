@@ -1,7 +1,7 @@
 //! Finds the quotes of strings in text without escapes.
 
 use crate::index::padded;
-use crate::vector::{Best, Unit, on_unit};
+use crate::vector::{Best, VectorUnit, on_unit};
 
 /// Returns the quotes of a text as a bit mask, one word per 64 bytes. `None` if the text
 /// contains a backslash or a control character: then a quote may be part of a string, or
@@ -19,7 +19,7 @@ pub fn quotes(text: &str) -> Option<Vec<u64>> {
 on_unit!(fn quotes_on(bytes: &[u8]) -> Option<Vec<u64>> = quotes_with);
 
 #[inline(always)]
-fn quotes_with<U: Unit>(unit: U, bytes: &[u8]) -> Option<Vec<u64>> {
+fn quotes_with<U: VectorUnit>(unit: U, bytes: &[u8]) -> Option<Vec<u64>> {
     let (blocks, tail) = bytes.as_chunks::<64>();
     let mut words = Vec::with_capacity(blocks.len() + 1);
     let mut odd = 0;

@@ -40,17 +40,17 @@ pub struct Shared<T: Send + Sync + 'static> {
 /// to the whole.
 #[repr(C)]
 struct Inner<T> {
-    count: Count,
+    count: ShareCount,
     value: T,
 }
 
 /// The number of shares, and a function that frees the value. Shares are held by
 /// [`Shared`] values, one each, and by the [`LocalShares`] of a thread.
-struct Count {
+struct ShareCount {
     shares: AtomicUsize,
-    /// Frees the value and this count. It must be called with the `Count` of an `Inner` that
+    /// Frees the value and this count. It must be called with the `ShareCount` of an `Inner` that
     /// has no shares left.
-    free: unsafe fn(NonNull<Count>),
+    free: unsafe fn(NonNull<ShareCount>),
 }
 
 // SAFETY: it is an `Arc` of a value that may be used and dropped by any thread. Which
@@ -62,7 +62,7 @@ unsafe impl<T: Send + Sync> Sync for Shared<T> {}
 /// The shares of one value that a thread holds.
 struct LocalShares {
     /// Value that the shares belong to; `None` if there are no shares.
-    of: Cell<Option<NonNull<Count>>>,
+    of: Cell<Option<NonNull<ShareCount>>>,
     shares: Cell<usize>,
 }
 
@@ -73,7 +73,7 @@ thread_local! {
 impl LocalShares {
     /// Takes one share. The caller must hold one, so that the value is alive.
     #[inline]
-    unsafe fn take(&self, count: NonNull<Count>) {
+    unsafe fn take(&self, count: NonNull<ShareCount>) {
         let shares = self.shares.get();
         if self.of.get() == Some(count) && shares > 0 {
             self.shares.set(shares - 1);
@@ -85,7 +85,7 @@ impl LocalShares {
 
     /// Takes a new batch of shares, and one share of it. The caller must hold one.
     #[cold]
-    unsafe fn take_batch(&self, count: NonNull<Count>) {
+    unsafe fn take_batch(&self, count: NonNull<ShareCount>) {
         // SAFETY: the caller has a share.
         unsafe { add(count, BATCH) };
         let before = (self.of.replace(Some(count)), self.shares.replace(BATCH - 1));
@@ -94,7 +94,7 @@ impl LocalShares {
 
     /// Returns a share of the caller, and frees the value if it has no other users.
     #[inline]
-    unsafe fn put(&self, count: NonNull<Count>) {
+    unsafe fn put(&self, count: NonNull<ShareCount>) {
         if self.of.get() == Some(count) {
             self.shares.set(self.shares.get() + 1);
             self.empty_if_unused(count);
@@ -108,7 +108,7 @@ impl LocalShares {
 
     /// Returns all shares if every share of this value, which is the current one, is here.
     #[inline]
-    fn empty_if_unused(&self, count: NonNull<Count>) {
+    fn empty_if_unused(&self, count: NonNull<ShareCount>) {
         // SAFETY: there is a share here, so there is a value.
         let all = unsafe { count.as_ref() }.shares.load(Ordering::Relaxed);
         if all == self.shares.get() {
@@ -130,7 +130,7 @@ impl Drop for LocalShares {
 }
 
 /// Returns the given shares, which the caller no longer holds.
-fn give_back((of, shares): (Option<NonNull<Count>>, usize)) {
+fn give_back((of, shares): (Option<NonNull<ShareCount>>, usize)) {
     if let Some(count) = of
         && shares > 0
     {
@@ -140,7 +140,7 @@ fn give_back((of, shares): (Option<NonNull<Count>>, usize)) {
 }
 
 /// Adds shares. The caller must hold one.
-unsafe fn add(count: NonNull<Count>, shares: usize) {
+unsafe fn add(count: NonNull<ShareCount>, shares: usize) {
     // SAFETY: the caller has a share, so there is a value.
     let before = unsafe { count.as_ref() }.shares.fetch_add(shares, Ordering::Relaxed);
     // Too many to count is more than fits into memory, unless they are forgotten.
@@ -150,7 +150,7 @@ unsafe fn add(count: NonNull<Count>, shares: usize) {
 }
 
 /// Releases shares of the caller, and frees the value if no others remain.
-unsafe fn subtract(count: NonNull<Count>, shares: usize) {
+unsafe fn subtract(count: NonNull<ShareCount>, shares: usize) {
     // SAFETY: the caller has shares, so there is a value. What others did with it before
     // they gave back theirs has happened before it is freed.
     unsafe {
@@ -161,7 +161,7 @@ unsafe fn subtract(count: NonNull<Count>, shares: usize) {
 }
 
 /// Frees an `Inner<T>`. `count` must be its count, and it must have no shares left.
-unsafe fn free<T>(count: NonNull<Count>) {
+unsafe fn free<T>(count: NonNull<ShareCount>) {
     // SAFETY: it was made by `Box::into_raw` in `new`, and its count is its first field.
     drop(unsafe { Box::from_raw(count.cast::<Inner<T>>().as_ptr()) });
 }
@@ -170,7 +170,7 @@ impl<T: Send + Sync> Shared<T> {
     /// Creates a value with its first share.
     #[must_use]
     pub fn new(value: T) -> Self {
-        let count = Count { shares: AtomicUsize::new(1), free: free::<T> };
+        let count = ShareCount { shares: AtomicUsize::new(1), free: free::<T> };
         let inner = NonNull::from(Box::leak(Box::new(Inner { count, value })));
         Self { inner, owns: PhantomData }
     }
@@ -185,7 +185,7 @@ impl<T: Send + Sync> Shared<T> {
 impl<T: Send + Sync> Clone for Shared<T> {
     #[inline]
     fn clone(&self) -> Self {
-        let count = self.inner.cast::<Count>();
+        let count = self.inner.cast::<ShareCount>();
         // SAFETY: `self` is a share.
         let took = LOCAL.try_with(|local| unsafe { local.take(count) });
         if took.is_err() {
@@ -199,7 +199,7 @@ impl<T: Send + Sync> Clone for Shared<T> {
 impl<T: Send + Sync> Drop for Shared<T> {
     #[inline]
     fn drop(&mut self) {
-        let count = self.inner.cast::<Count>();
+        let count = self.inner.cast::<ShareCount>();
         // SAFETY: `self` is a share, and is not used any more.
         let put = LOCAL.try_with(|local| unsafe { local.put(count) });
         if put.is_err() {
@@ -234,16 +234,16 @@ mod tests {
     use std::thread;
 
     /// Counts how many of its instances were dropped.
-    struct Counted(Arc<AtomicUsize>);
+    struct DropCounter(Arc<AtomicUsize>);
 
-    impl Drop for Counted {
+    impl Drop for DropCounter {
         fn drop(&mut self) {
             self.0.fetch_add(1, Ordering::SeqCst);
         }
     }
 
-    fn counted(dropped: &Arc<AtomicUsize>) -> Shared<Counted> {
-        Shared::new(Counted(Arc::clone(dropped)))
+    fn counted(dropped: &Arc<AtomicUsize>) -> Shared<DropCounter> {
+        Shared::new(DropCounter(Arc::clone(dropped)))
     }
 
     #[test]
@@ -277,7 +277,7 @@ mod tests {
 
     #[test]
     fn shares_are_dropped_when_a_thread_ends() {
-        thread_local!(static LATE: Cell<Option<Shared<Counted>>> = const { Cell::new(None) });
+        thread_local!(static LATE: Cell<Option<Shared<DropCounter>>> = const { Cell::new(None) });
         let dropped = Arc::new(AtomicUsize::new(0));
         let first = counted(&dropped);
         thread::spawn(move || {
@@ -301,7 +301,8 @@ mod tests {
                 for round in 0..rounds {
                     let own = counted(&dropped);
                     let _ = next.send((own.clone(), own.clone()));
-                    let (a, b): (Shared<Counted>, Shared<Counted>) = receiver.recv().unwrap();
+                    let (a, b): (Shared<DropCounter>, Shared<DropCounter>) =
+                        receiver.recv().unwrap();
                     assert!(a.ptr_eq(&b) && !a.ptr_eq(&own));
                     let more = [a.clone(), own.clone(), b.clone(), a.clone()];
                     if round % 3 == 0 {
@@ -322,7 +323,7 @@ mod tests {
         /// Drops a value with its last share, whatever is cloned and dropped in between.
         #[test]
         fn values_live_as_long_as_their_shares(steps in prop::collection::vec(0..40_usize, 0..200)) {
-            let mut values: Vec<(Arc<AtomicUsize>, Vec<Shared<Counted>>)> = Vec::new();
+            let mut values: Vec<(Arc<AtomicUsize>, Vec<Shared<DropCounter>>)> = Vec::new();
             for step in steps {
                 let (which, what) = (step % 8, step / 8);
                 match values.get_mut(which) {

@@ -4,7 +4,7 @@
 //! of the file is still unread.
 
 use crate::index::{Carry, carried, padded};
-use crate::vector::{Best, Unit, on_unit};
+use crate::vector::{Best, VectorUnit, on_unit};
 
 /// Result of [`value_end`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,7 +47,7 @@ fn container_end(bytes: &[u8]) -> Split {
 on_unit!(fn container_end_on(bytes: &[u8]) -> Split = container_end_with);
 
 #[inline(always)]
-fn container_end_with<U: Unit>(unit: U, bytes: &[u8]) -> Split {
+fn container_end_with<U: VectorUnit>(unit: U, bytes: &[u8]) -> Split {
     let mut carry = Carry::default();
     let mut depth = 0;
     let (blocks, tail) = bytes.as_chunks::<64>();

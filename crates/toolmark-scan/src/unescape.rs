@@ -1,6 +1,6 @@
 //! Decodes the inside of a JSON string.
 
-use crate::vector::{Best, Unit, on_unit};
+use crate::vector::{Best, VectorUnit, on_unit};
 use std::borrow::Cow;
 
 /// Decodes the escapes in the inside of a JSON string (without the quotes).
@@ -26,7 +26,7 @@ on_unit!(fn decode_on(bytes: &[u8], out: &mut Vec<u8>) -> () = decode_with);
 
 /// Appends `bytes` with their escapes decoded.
 #[inline(always)]
-fn decode_with<U: Unit>(unit: U, bytes: &[u8], out: &mut Vec<u8>) {
+fn decode_with<U: VectorUnit>(unit: U, bytes: &[u8], out: &mut Vec<u8>) {
     let mut at = 0;
     while at < bytes.len() {
         at += unit.decode(&bytes[at..], out);
@@ -133,7 +133,7 @@ fn hex4(bytes: &[u8], at: usize) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::vector::Plain;
+    use crate::vector::PlainVector;
     use proptest::prelude::*;
 
     #[test]
@@ -169,7 +169,7 @@ mod tests {
                 decode_on(unit, raw.as_bytes(), &mut out);
                 String::from_utf8(out)
             };
-            let wanted = decoded(Best::Plain(Plain));
+            let wanted = decoded(Best::Plain(PlainVector));
             prop_assert!(wanted.is_ok());
             for unit in Best::all() {
                 prop_assert_eq!(&decoded(unit), &wanted);

@@ -42,7 +42,7 @@ pub(crate) struct Breaks {
 }
 
 /// A vector unit.
-pub(crate) trait Unit: Copy {
+pub(crate) trait VectorUnit: Copy {
     fn masks(self, block: &[u8; 64]) -> Masks;
     fn escapes(self, block: &[u8; 64]) -> Escapes;
     fn brackets(self, block: &[u8; 64]) -> Brackets;
@@ -65,7 +65,7 @@ pub(crate) trait Unit: Copy {
     fn spread(self, eight: &[u8; 8], marked: u8) -> [u8; 16];
 }
 
-/// Sources of the bytes of [`Unit::spread`] for every set of marks: one of the eight bytes,
+/// Sources of the bytes of [`VectorUnit::spread`] for every set of marks: one of the eight bytes,
 /// or the backslash after them.
 static SPREAD: [[u8; 16]; 256] = {
     let mut table = [[0; 16]; 256];
@@ -92,14 +92,14 @@ pub(crate) enum Best {
     Avx512(x86::Avx512),
     #[cfg(target_arch = "x86_64")]
     Avx2(x86::Avx2),
-    Plain(Plain),
+    Plain(PlainVector),
 }
 
 impl Best {
     /// Returns the best unit that this processor has.
     pub(crate) fn get() -> Self {
         static BEST: OnceLock<Best> = OnceLock::new();
-        *BEST.get_or_init(|| Self::all().into_iter().next().unwrap_or(Self::Plain(Plain)))
+        *BEST.get_or_init(|| Self::all().into_iter().next().unwrap_or(Self::Plain(PlainVector)))
     }
 
     /// Returns all units that this processor has, best first.
@@ -110,7 +110,7 @@ impl Best {
             all.extend(x86::Avx512::detect().map(Self::Avx512));
             all.extend(x86::Avx2::detect().map(Self::Avx2));
         }
-        all.push(Self::Plain(Plain));
+        all.push(Self::Plain(PlainVector));
         all
     }
 }
@@ -150,15 +150,15 @@ pub(crate) use on_unit;
 
 /// Fallback without a vector unit: one byte at a time.
 #[derive(Clone, Copy)]
-pub(crate) struct Plain;
+pub(crate) struct PlainVector;
 
-impl Plain {
+impl PlainVector {
     fn mask(block: &[u8; 64], test: impl Fn(u8) -> bool) -> u64 {
         block.iter().enumerate().fold(0, |mask, (i, &b)| mask | u64::from(test(b)) << i)
     }
 }
 
-impl Unit for Plain {
+impl VectorUnit for PlainVector {
     #[inline]
     fn masks(self, block: &[u8; 64]) -> Masks {
         let mut m = Masks { quote: 0, backslash: 0, operator: 0, space: 0, control: 0, foreign: 0 };
@@ -260,7 +260,8 @@ fn write_positions(room: &mut [u32; 64], base: u32, mut bits: u64) {
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod x86 {
     use super::{
-        Brackets, Breaks, Escapes, Kinds, Masks, SPREAD, Tables, Unit, WINDOW, write_positions,
+        Brackets, Breaks, Escapes, Kinds, Masks, SPREAD, Tables, VectorUnit, WINDOW,
+        write_positions,
     };
     use crate::index::escaped;
     use crate::prefixes::MAX_COMPARED;
@@ -298,7 +299,7 @@ pub(crate) mod x86 {
     }
 
     // SAFETY of all calls in these two: a unit exists only where its features were detected.
-    impl Unit for Avx2 {
+    impl VectorUnit for Avx2 {
         #[inline(always)]
         fn masks(self, block: &[u8; 64]) -> Masks {
             unsafe { avx2::masks(block) }
@@ -345,7 +346,7 @@ pub(crate) mod x86 {
         }
     }
 
-    impl Unit for Avx512 {
+    impl VectorUnit for Avx512 {
         #[inline(always)]
         fn masks(self, block: &[u8; 64]) -> Masks {
             unsafe { avx512::masks(block) }
@@ -766,7 +767,7 @@ mod tests {
 
     on_unit!(fn masks_on(block: &[u8; 64]) -> [u64; 16] = masks_with);
 
-    fn masks_with<U: Unit>(unit: U, block: &[u8; 64]) -> [u64; 16] {
+    fn masks_with<U: VectorUnit>(unit: U, block: &[u8; 64]) -> [u64; 16] {
         let (m, e) = (unit.masks(block), unit.escapes(block));
         let (b, l) = (unit.brackets(block), unit.breaks(block));
         let mut room = [0; 64];
@@ -798,7 +799,7 @@ mod tests {
     fn all_units_see_every_byte_alike() {
         for byte in 0..=255u8 {
             let block: [u8; 64] = std::array::from_fn(|i| byte.wrapping_add((i * i) as u8));
-            let wanted = masks_on(Best::Plain(Plain), &block);
+            let wanted = masks_on(Best::Plain(PlainVector), &block);
             for unit in Best::all() {
                 assert_eq!(masks_on(unit, &block), wanted, "{byte}");
             }
@@ -811,7 +812,7 @@ mod tests {
             block in prop::collection::vec(prop::sample::select(&br#"""\\{}[]:,, 1aunb/"#[..]), 64)
         ) {
             let block: [u8; 64] = block.try_into().unwrap();
-            let wanted = masks_on(Best::Plain(Plain), &block);
+            let wanted = masks_on(Best::Plain(PlainVector), &block);
             for unit in Best::all() {
                 prop_assert_eq!(masks_on(unit, &block), wanted);
             }

@@ -12,7 +12,7 @@ const MIN_TOKEN: usize = 16;
 
 /// Kind of access that a request needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Scope {
+pub(crate) enum AccessScope {
     /// Send telemetry.
     Ingest,
     /// Read data.
@@ -21,7 +21,7 @@ pub(crate) enum Scope {
     Write,
 }
 
-impl Scope {
+impl AccessScope {
     fn from_word(word: &str) -> Option<Self> {
         match word {
             "ingest" => Some(Self::Ingest),
@@ -83,9 +83,9 @@ impl Denied {
 
 /// A token and its scopes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Token {
+struct AccessToken {
     hash: [u8; 32],
-    scopes: Vec<Scope>,
+    scopes: Vec<AccessScope>,
     key: Option<IngestKey>,
 }
 
@@ -116,8 +116,8 @@ impl IngestKey {
 
 /// Tokens of a file: one per line, with their scopes.
 #[derive(Debug, Clone, Default)]
-pub struct Tokens {
-    all: Vec<Token>,
+pub struct AccessTokens {
+    all: Vec<AccessToken>,
     /// Keys that senders name themselves, on this machine.
     named: Vec<IngestKey>,
 }
@@ -157,11 +157,11 @@ pub enum TokenError {
     Twice(String),
 }
 
-impl Tokens {
+impl AccessTokens {
     /// Parses lines such as `TOKEN read,write` and `TOKEN ingest name=ci deny=Bash,WebFetch`. A
     /// token without scopes has all of them.
     pub fn parse(text: &str) -> Result<Self, TokenError> {
-        let mut all: Vec<Token> = Vec::new();
+        let mut all: Vec<AccessToken> = Vec::new();
         for (number, line) in (1..).zip(text.lines()) {
             let mut words = line.split('#').next().unwrap_or_default().split_whitespace();
             let Some(token) = words.next() else { continue };
@@ -179,21 +179,22 @@ impl Tokens {
                     Some(_) => return Err(TokenError::Setting(number)),
                     None => {
                         for scope in word.split(',') {
-                            let scope = Scope::from_word(scope).ok_or(TokenError::Scope(number))?;
+                            let scope =
+                                AccessScope::from_word(scope).ok_or(TokenError::Scope(number))?;
                             scopes.push(scope);
                         }
                     }
                 }
             }
             if scopes.is_empty() {
-                scopes = vec![Scope::Ingest, Scope::Read, Scope::Write];
+                scopes = vec![AccessScope::Ingest, AccessScope::Read, AccessScope::Write];
             }
             let has_tools = !key.allowed.is_empty() || !key.denied.is_empty();
             if has_tools && key.name.is_empty() {
                 return Err(TokenError::Unnamed(number));
             }
             let key = (!key.name.is_empty()).then_some(key);
-            all.push(Token { hash: Sha256::digest(token).into(), scopes, key });
+            all.push(AccessToken { hash: Sha256::digest(token).into(), scopes, key });
         }
         if all.is_empty() {
             return Err(TokenError::Empty);
@@ -247,7 +248,7 @@ impl Tokens {
 /// Access rules of one address.
 #[derive(Debug)]
 pub(crate) struct Access {
-    tokens: Tokens,
+    tokens: AccessTokens,
     /// Host names of this server; `None` if they are unknown.
     names: Option<Vec<String>>,
 }
@@ -256,7 +257,7 @@ impl Access {
     /// Returns the access rules of an address. With tokens, other sites cannot send requests in the
     /// name of the user, so host names are not checked if the server is reachable from other
     /// machines.
-    pub(crate) fn new(address: SocketAddr, tokens: Tokens) -> Self {
+    pub(crate) fn new(address: SocketAddr, tokens: AccessTokens) -> Self {
         let port = address.port();
         let names = address.ip().is_loopback().then(|| {
             let mut names =
@@ -299,10 +300,10 @@ impl Access {
     pub(crate) fn check(
         &self,
         headers: &HeaderMap,
-        scope: Scope,
+        scope: AccessScope,
     ) -> Result<Option<String>, Denied> {
         self.check_site(headers, false)?;
-        if scope == Scope::Write && headers.get("x-toolmark").is_none_or(|mark| mark != "1") {
+        if scope == AccessScope::Write && headers.get("x-toolmark").is_none_or(|mark| mark != "1") {
             return Err(Denied::NoMark);
         }
         if self.tokens.all.is_empty() {
@@ -349,32 +350,36 @@ mod tests {
 
     #[test]
     fn sites_and_names() {
-        let access = Access::new("127.0.0.1:4319".parse().unwrap(), Tokens::default());
+        let access = Access::new("127.0.0.1:4319".parse().unwrap(), AccessTokens::default());
         let ok = Ok(None);
         for (pairs, scope, want) in [
-            (&[("host", "127.0.0.1:4319")][..], Scope::Read, ok.clone()),
-            (&[("host", "LocalHost:4319")], Scope::Read, ok.clone()),
-            (&[], Scope::Ingest, ok.clone()),
-            (&[("host", "evil.example:4319")], Scope::Read, Err(Denied::Host)),
-            (&[("host", "127.0.0.1.evil.example")], Scope::Read, Err(Denied::Host)),
+            (&[("host", "127.0.0.1:4319")][..], AccessScope::Read, ok.clone()),
+            (&[("host", "LocalHost:4319")], AccessScope::Read, ok.clone()),
+            (&[], AccessScope::Ingest, ok.clone()),
+            (&[("host", "evil.example:4319")], AccessScope::Read, Err(Denied::Host)),
+            (&[("host", "127.0.0.1.evil.example")], AccessScope::Read, Err(Denied::Host)),
             (
                 &[("host", "127.0.0.1:4319"), ("origin", "http://127.0.0.1:4319")],
-                Scope::Read,
+                AccessScope::Read,
                 ok.clone(),
             ),
             (
                 &[("host", "127.0.0.1:4319"), ("origin", "http://127.0.0.1:8000")],
-                Scope::Read,
+                AccessScope::Read,
                 Err(Denied::Origin),
             ),
-            (&[("host", "127.0.0.1:4319"), ("origin", "null")], Scope::Ingest, Err(Denied::Origin)),
+            (
+                &[("host", "127.0.0.1:4319"), ("origin", "null")],
+                AccessScope::Ingest,
+                Err(Denied::Origin),
+            ),
             (
                 &[("host", "127.0.0.1:4319"), ("sec-fetch-site", "cross-site")],
-                Scope::Read,
+                AccessScope::Read,
                 Err(Denied::Origin),
             ),
-            (&[("host", "127.0.0.1:4319")], Scope::Write, Err(Denied::NoMark)),
-            (&[("host", "127.0.0.1:4319"), ("x-toolmark", "1")], Scope::Write, ok.clone()),
+            (&[("host", "127.0.0.1:4319")], AccessScope::Write, Err(Denied::NoMark)),
+            (&[("host", "127.0.0.1:4319"), ("x-toolmark", "1")], AccessScope::Write, ok.clone()),
         ] {
             assert_eq!(access.check(&headers(pairs), scope), want, "{pairs:?}");
         }
@@ -385,17 +390,17 @@ mod tests {
     #[test]
     fn tokens_allow_what_they_say() {
         let text = format!("# team\n{READ} read\n\n{SEND} ingest name=ci deny=Bash,WebFetch\n");
-        let tokens = Tokens::parse(&text).unwrap();
+        let tokens = AccessTokens::parse(&text).unwrap();
         assert_eq!(tokens.keys().next().unwrap().denied, ["Bash", "WebFetch"]);
         let access = Access::new("192.0.2.1:4319".parse().unwrap(), tokens);
         let bearer = |token: &str| headers(&[("authorization", &format!("Bearer {token}"))]);
         for (headers, scope, want) in [
-            (bearer(READ), Scope::Read, Ok(None)),
-            (bearer(READ), Scope::Ingest, Err(Denied::Scope)),
-            (bearer(SEND), Scope::Ingest, Ok(Some("ci".to_owned()))),
-            (bearer(&READ[1..]), Scope::Read, Err(Denied::WrongToken)),
-            (bearer(""), Scope::Read, Err(Denied::WrongToken)),
-            (headers(&[]), Scope::Read, Err(Denied::NoToken)),
+            (bearer(READ), AccessScope::Read, Ok(None)),
+            (bearer(READ), AccessScope::Ingest, Err(Denied::Scope)),
+            (bearer(SEND), AccessScope::Ingest, Ok(Some("ci".to_owned()))),
+            (bearer(&READ[1..]), AccessScope::Read, Err(Denied::WrongToken)),
+            (bearer(""), AccessScope::Read, Err(Denied::WrongToken)),
+            (headers(&[]), AccessScope::Read, Err(Denied::NoToken)),
         ] {
             assert_eq!(access.check(&headers, scope), want, "{headers:?}");
         }
@@ -410,7 +415,7 @@ mod tests {
             ("0123456789abcdef deny=Bash", "line 1: a key with allow= or deny= needs name="),
             ("0123456789abcdef who=me", "line 1: expected name=, allow= or deny="),
         ] {
-            assert_eq!(Tokens::parse(text).unwrap_err().to_string(), want);
+            assert_eq!(AccessTokens::parse(text).unwrap_err().to_string(), want);
         }
     }
 }

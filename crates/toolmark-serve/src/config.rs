@@ -20,7 +20,7 @@ use toolmark_trace::Status;
 
 /// Settings of the section.
 #[derive(Debug, Default)]
-pub struct Settings {
+pub struct ServeSettings {
     /// Evaluation rules.
     pub evaluate: Vec<TagSettings>,
 }
@@ -39,7 +39,8 @@ pub struct TagSettings {
 /// Unit of evaluation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Unit {
+#[schemars(rename = "Unit")]
+pub enum EvaluationUnit {
     /// Each call.
     #[default]
     Call,
@@ -51,7 +52,7 @@ pub enum Unit {
 #[derive(Debug, Clone, Default)]
 pub struct On {
     /// Calls, or the session.
-    pub kind: Unit,
+    pub kind: EvaluationUnit,
     /// Name of the tool.
     pub tool: Vec<String>,
     /// Status of the call.
@@ -100,9 +101,9 @@ struct WrittenTag {
 
 /// One string, or several.
 #[derive(Default)]
-struct Words(Vec<(String, toolmark_config::Span)>);
+struct StringOrList(Vec<(String, toolmark_config::NodeSpan)>);
 
-impl<'de> Deserialize<'de> for Words {
+impl<'de> Deserialize<'de> for StringOrList {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let node = Node::deserialize(deserializer)?;
         let one = |node: &Node| (node.as_str().unwrap_or_default().to_owned(), node.span);
@@ -113,7 +114,7 @@ impl<'de> Deserialize<'de> for Words {
     }
 }
 
-impl JsonSchema for Words {
+impl JsonSchema for StringOrList {
     fn inline_schema() -> bool {
         true
     }
@@ -132,21 +133,21 @@ impl JsonSchema for Words {
 #[schemars(rename = "EvaluateOn")]
 struct WrittenOn {
     /// `call` or `session`.
-    kind: Unit,
+    kind: EvaluationUnit,
     /// Names of tools.
-    tool: Words,
+    tool: StringOrList,
     /// Statuses of calls: `failed`, `succeeded`, `denied` …
-    status: Words,
+    status: StringOrList,
     /// Names of agents, or of services of the telemetry.
-    service: Words,
+    service: StringOrList,
     /// Names of models.
-    model: Words,
+    model: StringOrList,
     /// Versions of the agent.
-    version: Words,
+    version: StringOrList,
     /// Working directories.
-    project: Words,
+    project: StringOrList,
     /// `file` or `otlp`.
-    source: Words,
+    source: StringOrList,
 }
 
 /// The JSON Schema of the section.
@@ -156,10 +157,12 @@ pub fn schema(generator: &mut SchemaGenerator) -> Schema {
 
 /// Reads the section; all problems are reported with their source positions.
 #[must_use]
-pub fn read_settings(node: &Node, problems: &mut Vec<Problem>) -> Settings {
-    let Some(written) = read::<ServeSection>(node, problems) else { return Settings::default() };
+pub fn read_settings(node: &Node, problems: &mut Vec<Problem>) -> ServeSettings {
+    let Some(written) = read::<ServeSection>(node, problems) else {
+        return ServeSettings::default();
+    };
     let evaluate = written.evaluate.into_iter().map(|tag| read_tag(tag, problems)).collect();
-    Settings { evaluate }
+    ServeSettings { evaluate }
 }
 
 fn read_tag(tag: WrittenTag, problems: &mut Vec<Problem>) -> TagSettings {
@@ -190,13 +193,13 @@ fn read_tag(tag: WrittenTag, problems: &mut Vec<Problem>) -> TagSettings {
         }
     }
     let has_call_words = !on.tool.0.is_empty() || !on.status.0.is_empty();
-    if let (Unit::Session, true) = (on.kind, has_call_words) {
+    if let (EvaluationUnit::Session, true) = (on.kind, has_call_words) {
         let span = on.tool.0.iter().chain(&on.status.0).map(|(_, span)| *span).next();
         let message = "`tool` and `status` are of calls, not of sessions";
         let problem = Problem::error("conflicting-keys", message);
         problems.push(problem.at(span.unwrap_or_default()));
     }
-    let texts = |words: Words| words.0.into_iter().map(|(word, _)| word).collect();
+    let texts = |words: StringOrList| words.0.into_iter().map(|(word, _)| word).collect();
     let on = On {
         kind: on.kind,
         tool: texts(on.tool),
@@ -213,11 +216,11 @@ fn read_tag(tag: WrittenTag, problems: &mut Vec<Problem>) -> TagSettings {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use toolmark_config::{Source, yaml};
+    use toolmark_config::{SourceText, yaml};
 
-    fn settings(text: &str) -> (Settings, Vec<String>) {
+    fn settings(text: &str) -> (ServeSettings, Vec<String>) {
         let mut problems = Vec::new();
-        let node = yaml::parse(&Source::new("t.yaml", text), &mut problems).unwrap();
+        let node = yaml::parse(&SourceText::new("t.yaml", text), &mut problems).unwrap();
         let settings = read_settings(&node, &mut problems);
         (settings, problems.into_iter().map(|problem| problem.message).collect())
     }

@@ -1,15 +1,15 @@
 //! Converts a trajectory to the rows of the store. The rules, the issue keys and the scorecard are
 //! those of `toolmark check` and `toolmark feed`.
 
-use crate::model::{Axes, Axis, FindingCount, SessionRow, Source, Time, TokenCount};
+use crate::model::{Axes, Axis, FindingCount, SessionRow, SessionSource, Time, TokenCount};
 use jiff::Timestamp;
 use std::collections::HashMap;
-use toolmark_check::{Checker, Tally, Toolsets};
-use toolmark_feed::{Batch, Collector, Key, Kind, failure_keys};
+use toolmark_check::{Checker, ScoreTally, Toolsets};
+use toolmark_feed::{Batch, Collector, IssueKey, OccurrenceKind, failure_keys};
 use toolmark_outcome::{Axis as Side, Redactor, Severity};
 use toolmark_report::terminal::first_words;
 use toolmark_session::Session;
-use toolmark_trace::{Recorded, Status, Text, Trajectory};
+use toolmark_trace::{RecordedCalls, Status, Text, Trajectory};
 
 /// Maximum number of stored bytes of the user's request.
 const MAX_REQUEST: usize = 400;
@@ -51,7 +51,7 @@ impl Evaluator {
     }
 
     /// Evaluates a run and its sub-agents.
-    pub(crate) fn evaluate(&self, run: &Trajectory, source: Source) -> Evaluated {
+    pub(crate) fn evaluate(&self, run: &Trajectory, source: SessionSource) -> Evaluated {
         let mut batch = Batch::default();
         self.collector.collect(run, &mut batch);
         let calls = calls(run, &batch, self.checker.toolsets());
@@ -60,7 +60,7 @@ impl Evaluator {
         Evaluated { row, calls, batch }
     }
 
-    fn row(&self, run: &Trajectory, source: Source) -> SessionRow {
+    fn row(&self, run: &Trajectory, source: SessionSource) -> SessionRow {
         let text = |text: &Option<Text>| {
             let text = text.as_ref().map(|text| text.get().into_owned());
             text.filter(|text| !text.is_empty()).map(|text| self.redactor.apply(text).into())
@@ -76,7 +76,7 @@ impl Evaluator {
             }
         }
         let all = run.flatten();
-        let is_recorded = all.iter().all(|one| one.calls_recorded() != Recorded::Not);
+        let is_recorded = all.iter().all(|one| one.calls_recorded() != RecordedCalls::Not);
         let count = |is_one: &dyn Fn(Status) -> bool| {
             let calls = all.iter().flat_map(|one| &one.calls);
             is_recorded.then(|| calls.filter(|call| is_one(call.status)).count() as u64)
@@ -147,7 +147,7 @@ pub(crate) fn cut(mut text: String, bytes: usize) -> String {
     text
 }
 
-fn axis(tally: Tally) -> Axis {
+fn axis(tally: ScoreTally) -> Axis {
     let interval = tally.interval();
     Axis {
         good: tally.rate().unwrap_or(0.0) * tally.of as f64,
@@ -185,7 +185,7 @@ fn calls(run: &Trajectory, batch: &Batch, toolsets: &Toolsets) -> Vec<CallFact> 
     let recoveries: HashMap<(&str, u64), &'static str> = batch
         .occurrences
         .iter()
-        .filter(|one| one.kind == Kind::Failure)
+        .filter(|one| one.kind == OccurrenceKind::Failure)
         .filter_map(|one| {
             let file = &*batch.origins.get(one.origin)?.file;
             Some(((file, one.byte), one.recovery.word()))
@@ -196,8 +196,8 @@ fn calls(run: &Trajectory, batch: &Batch, toolsets: &Toolsets) -> Vec<CallFact> 
         let classes: HashMap<usize, String> = failure_keys(one, toolsets)
             .into_iter()
             .filter_map(|(index, key)| match key {
-                Key::Failure { class, .. } => Some((index, class.word().to_owned())),
-                Key::Finding { .. } => None,
+                IssueKey::Failure { class, .. } => Some((index, class.word().to_owned())),
+                IssueKey::Finding { .. } => None,
             })
             .collect();
         for (index, call) in one.calls.iter().enumerate() {

@@ -1,12 +1,12 @@
 //! Evaluators: rules, graders and judges that evaluate calls and sessions as they arrive. An answer
 //! is stored by its call, its evaluator and the evaluator's version.
 
-use crate::config::{On, Unit};
+use crate::config::{EvaluationUnit, On};
 use crate::library::read_session;
 use crate::live::Hub;
-use crate::model::{SessionRow, Source};
-use crate::sessions::{self, Found};
-use crate::store::{Store, StoreError, lock};
+use crate::model::{SessionRow, SessionSource};
+use crate::sessions::{self, StoredSession};
+use crate::store::{SessionStore, StoreError, lock};
 use jiff::Timestamp;
 use rusqlite::{Connection, params};
 use sha2::{Digest, Sha256};
@@ -29,7 +29,7 @@ pub(crate) const WHOLE: &str = "";
 
 /// Subject of an evaluation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
+pub enum EvaluationSubject {
     /// The whole session.
     Session,
     /// A call, by its index.
@@ -59,7 +59,7 @@ pub trait CallEvaluator: Send + Sync {
     fn is_costly(&self) -> bool;
 
     /// Returns the answers about parts of a run, in order.
-    fn evaluate(&self, run: &Trajectory, parts: &[Part]) -> Vec<Evaluated>;
+    fn evaluate(&self, run: &Trajectory, parts: &[EvaluationSubject]) -> Vec<Evaluated>;
 }
 
 /// An evaluation rule: its subjects, its evaluators, and its sampling rate.
@@ -103,7 +103,7 @@ pub fn version_of(configuration: &str) -> String {
 }
 
 /// An answer as stored.
-struct Row {
+struct StoredAnswerRow {
     call: String,
     evaluator: String,
     version: String,
@@ -113,8 +113,8 @@ struct Row {
 impl Tag {
     fn takes_session(&self, row: &SessionRow) -> bool {
         let source = match row.source {
-            Source::Otlp => "otlp",
-            Source::File | Source::Both => "file",
+            SessionSource::Otlp => "otlp",
+            SessionSource::File | SessionSource::Both => "file",
         };
         let is_service = On::is_any(&self.on.service, row.agent.as_deref())
             || On::is_any(&self.on.service, row.host.as_deref());
@@ -138,18 +138,26 @@ impl Tag {
     }
 
     /// Returns the parts of a run that are evaluated.
-    fn parts(&self, row: &SessionRow, run: &Trajectory, is_main: bool) -> Vec<(Part, String)> {
+    fn parts(
+        &self,
+        row: &SessionRow,
+        run: &Trajectory,
+        is_main: bool,
+    ) -> Vec<(EvaluationSubject, String)> {
         let session = &row.id;
         match self.on.kind {
-            Unit::Session => {
+            EvaluationUnit::Session => {
                 let is_taken = is_main && self.samples(session, WHOLE);
-                is_taken.then(|| (Part::Session, WHOLE.to_owned())).into_iter().collect()
+                is_taken
+                    .then(|| (EvaluationSubject::Session, WHOLE.to_owned()))
+                    .into_iter()
+                    .collect()
             }
-            Unit::Call => {
+            EvaluationUnit::Call => {
                 let calls = run.calls.iter().enumerate().filter(|(_, call)| {
                     self.takes_call(call) && !(row.live && is_pending(run, call))
                 });
-                let calls = calls.map(|(at, call)| (Part::Call(at), call_key(call)));
+                let calls = calls.map(|(at, call)| (EvaluationSubject::Call(at), call_key(call)));
                 calls.filter(|(_, key)| self.samples(session, key)).collect()
             }
         }
@@ -164,9 +172,9 @@ fn is_pending(run: &Trajectory, call: &Call) -> bool {
 
 /// Runs all evaluators on a session and stores their answers.
 pub(crate) fn evaluate_session(
-    store: &Store,
+    store: &SessionStore,
     tags: &[Tag],
-    found: &Found,
+    found: &StoredSession,
     run: &Trajectory,
     redactor: Redactor,
     counts: &mut BTreeMap<(String, String), Answers>,
@@ -178,20 +186,20 @@ pub(crate) fn evaluate_session(
             rows.query_map([found.key], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
         rows.collect()
     })?;
-    let mut rows: Vec<Row> = Vec::new();
+    let mut rows: Vec<StoredAnswerRow> = Vec::new();
     for tag in tags.iter().filter(|tag| tag.takes_session(&found.row)) {
         for (at, one) in run.flatten().into_iter().enumerate() {
             let parts = tag.parts(&found.row, one, at == 0);
             for evaluator in &tag.run {
                 let (name, version) = (evaluator.name().to_owned(), evaluator.version().to_owned());
                 let count = counts.entry((name.clone(), version.clone())).or_default();
-                let is_new = |(_, key): &&(Part, String)| {
+                let is_new = |(_, key): &&(EvaluationSubject, String)| {
                     let key = (key.clone(), name.clone(), version.clone());
                     !(evaluator.is_costly() && known.contains(&key))
                 };
                 let (new, old): (Vec<_>, Vec<_>) = parts.iter().partition(|part| is_new(part));
                 count.kept += old.len() as u64;
-                let asked: Vec<Part> = new.iter().map(|(part, _)| *part).collect();
+                let asked: Vec<EvaluationSubject> = new.iter().map(|(part, _)| *part).collect();
                 if asked.is_empty() {
                     continue;
                 }
@@ -202,7 +210,7 @@ pub(crate) fn evaluate_session(
                         _ => count.unknown += 1,
                     }
                     let reason = redactor.apply(answer.reason.clone()).into();
-                    rows.push(Row {
+                    rows.push(StoredAnswerRow {
                         call: call.clone(),
                         evaluator: name.clone(),
                         version: version.clone(),
@@ -222,7 +230,7 @@ pub(crate) fn evaluate_session(
     Ok(count)
 }
 
-fn put(db: &Connection, session: i64, rows: &[Row]) -> rusqlite::Result<()> {
+fn put(db: &Connection, session: i64, rows: &[StoredAnswerRow]) -> rusqlite::Result<()> {
     let now = Timestamp::now().as_millisecond();
     // The same answer is the same row, with the time at which it was first given.
     let mut insert = db.prepare_cached(
@@ -268,7 +276,7 @@ impl Queue {
 
 /// State of the evaluation thread.
 pub(crate) struct Evaluating {
-    pub(crate) store: Arc<Store>,
+    pub(crate) store: Arc<SessionStore>,
     pub(crate) hub: Arc<Hub>,
     pub(crate) tags: Arc<[Tag]>,
     pub(crate) queue: Arc<Queue>,
@@ -329,7 +337,7 @@ pub fn evaluate_store(
     only: &[String],
     redactor: Redactor,
 ) -> Result<EvaluatedStore, StoreError> {
-    let store = Store::open(db)?;
+    let store = SessionStore::open(db)?;
     let ids: Vec<String> = match only.is_empty() {
         false => only.to_vec(),
         true => store.read(|db| {

@@ -1,11 +1,11 @@
 //! Export of the store as Parquet, for data frames and databases.
 
-use crate::store::{Store, StoreError};
+use crate::store::{SessionStore, StoreError};
 use rusqlite::types::ValueRef;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use toolmark_report::{Cell, Kind, Options, ReportError, Row, Table};
+use toolmark_report::{ColumnKind, ReportError, ReportOptions, RowTable, TableCell, TableRow};
 
 /// Maximum number of rows per file, and in memory.
 const ROWS: usize = 50_000;
@@ -30,26 +30,26 @@ pub enum ExportError {
 }
 
 /// A table of the export: its file name, its columns, and its query.
-type Export = (&'static str, &'static [(&'static str, Kind)], &'static str);
+type Export = (&'static str, &'static [(&'static str, ColumnKind)], &'static str);
 
 const EXPORTS: &[Export] = &[
     (
         "sessions",
         &[
-            ("session", Kind::Text),
-            ("path", Kind::Text),
-            ("agent", Kind::Text),
-            ("version", Kind::Text),
-            ("model", Kind::Text),
-            ("project", Kind::Text),
-            ("started_ms", Kind::Whole),
-            ("ended_ms", Kind::Whole),
-            ("verdict", Kind::Text),
-            ("calls", Kind::Whole),
-            ("failed", Kind::Whole),
-            ("tokens", Kind::Whole),
-            ("cost_usd", Kind::Real),
-            ("findings", Kind::Whole),
+            ("session", ColumnKind::Text),
+            ("path", ColumnKind::Text),
+            ("agent", ColumnKind::Text),
+            ("version", ColumnKind::Text),
+            ("model", ColumnKind::Text),
+            ("project", ColumnKind::Text),
+            ("started_ms", ColumnKind::Whole),
+            ("ended_ms", ColumnKind::Whole),
+            ("verdict", ColumnKind::Text),
+            ("calls", ColumnKind::Whole),
+            ("failed", ColumnKind::Whole),
+            ("tokens", ColumnKind::Whole),
+            ("cost_usd", ColumnKind::Real),
+            ("findings", ColumnKind::Whole),
         ],
         "SELECT id, path, agent, version, model, project, started, ended, verdict, calls, failed,
            tokens, cost / 1e9, findings FROM session ORDER BY key",
@@ -57,14 +57,14 @@ const EXPORTS: &[Export] = &[
     (
         "calls",
         &[
-            ("session", Kind::Text),
-            ("number", Kind::Whole),
-            ("tool", Kind::Text),
-            ("status", Kind::Text),
-            ("duration_ms", Kind::Whole),
-            ("at_ms", Kind::Whole),
-            ("class", Kind::Text),
-            ("recovery", Kind::Text),
+            ("session", ColumnKind::Text),
+            ("number", ColumnKind::Whole),
+            ("tool", ColumnKind::Text),
+            ("status", ColumnKind::Text),
+            ("duration_ms", ColumnKind::Whole),
+            ("at_ms", ColumnKind::Whole),
+            ("class", ColumnKind::Text),
+            ("recovery", ColumnKind::Text),
         ],
         "SELECT id, number, tool, call.status, ms, at, class, recovery
          FROM call JOIN session ON session.key = call.session ORDER BY call.session, number",
@@ -72,14 +72,14 @@ const EXPORTS: &[Export] = &[
     (
         "evaluations",
         &[
-            ("session", Kind::Text),
-            ("call_id", Kind::Text),
-            ("evaluator", Kind::Text),
-            ("version", Kind::Text),
-            ("verdict", Kind::Text),
-            ("score", Kind::Real),
-            ("reason", Kind::Text),
-            ("at_ms", Kind::Whole),
+            ("session", ColumnKind::Text),
+            ("call_id", ColumnKind::Text),
+            ("evaluator", ColumnKind::Text),
+            ("version", ColumnKind::Text),
+            ("verdict", ColumnKind::Text),
+            ("score", ColumnKind::Real),
+            ("reason", ColumnKind::Text),
+            ("at_ms", ColumnKind::Whole),
         ],
         "SELECT id, call, evaluator, evaluation.version, evaluation.verdict, score, reason, at
          FROM evaluation JOIN session ON session.key = evaluation.session
@@ -88,12 +88,12 @@ const EXPORTS: &[Export] = &[
     (
         "spans",
         &[
-            ("session", Kind::Text),
-            ("trace", Kind::Text),
-            ("span", Kind::Text),
-            ("received_ms", Kind::Whole),
-            ("origin", Kind::Text),
-            ("body", Kind::Text),
+            ("session", ColumnKind::Text),
+            ("trace", ColumnKind::Text),
+            ("span", ColumnKind::Text),
+            ("received_ms", ColumnKind::Whole),
+            ("origin", ColumnKind::Text),
+            ("body", ColumnKind::Text),
         ],
         "SELECT unit, trace, span, received, origin.body, span.body
          FROM span LEFT JOIN origin ON origin.id = span.origin ORDER BY trace, span",
@@ -101,12 +101,12 @@ const EXPORTS: &[Export] = &[
     (
         "logs",
         &[
-            ("session", Kind::Text),
-            ("sequence", Kind::Text),
-            ("trace", Kind::Text),
-            ("received_ms", Kind::Whole),
-            ("origin", Kind::Text),
-            ("body", Kind::Text),
+            ("session", ColumnKind::Text),
+            ("sequence", ColumnKind::Text),
+            ("trace", ColumnKind::Text),
+            ("received_ms", ColumnKind::Whole),
+            ("origin", ColumnKind::Text),
+            ("body", ColumnKind::Text),
         ],
         "SELECT unit, sequence, trace, received, origin.body, log.body
          FROM log LEFT JOIN origin ON origin.id = log.origin ORDER BY unit, sequence",
@@ -116,7 +116,7 @@ const EXPORTS: &[Export] = &[
 /// Writes sessions, calls, evaluations and telemetry of a store to a directory; returns the written
 /// files.
 pub fn export_parquet(db: &Path, to: &Path) -> Result<Vec<PathBuf>, ExportError> {
-    let store = Store::open(db)?;
+    let store = SessionStore::open(db)?;
     let wrote = |file: &Path, result: io::Result<()>| {
         result.map_err(|source| ExportError::Write { file: file.to_owned(), source })
     };
@@ -134,9 +134,9 @@ pub fn export_parquet(db: &Path, to: &Path) -> Result<Vec<PathBuf>, ExportError>
             let suffix = if part > 0 { format!("-{part}") } else { String::new() };
             let file = to.join(format!("{name}{suffix}.parquet"));
             // `calls` are already the rows of a check, which have other columns.
-            let table = Table::of(&format!("stored_{name}"), columns, rows);
+            let table = RowTable::of(&format!("stored_{name}"), columns, rows);
             let mut bytes = Vec::new();
-            table.write_parquet(&Options::default(), &mut bytes)?;
+            table.write_parquet(&ReportOptions::default(), &mut bytes)?;
             wrote(&file, fs::write(&file, bytes))?;
             files.push(file);
             if count < ROWS {
@@ -151,24 +151,24 @@ pub fn export_parquet(db: &Path, to: &Path) -> Result<Vec<PathBuf>, ExportError>
 
 fn rows(
     db: &rusqlite::Connection,
-    columns: &[(&'static str, Kind)],
+    columns: &[(&'static str, ColumnKind)],
     question: &str,
     from: usize,
-) -> rusqlite::Result<Vec<Row>> {
+) -> rusqlite::Result<Vec<TableRow>> {
     let mut asked = db.prepare(&format!("{question} LIMIT {ROWS} OFFSET {from}"))?;
     let rows = asked.query_map([], |row| {
-        let cell = |(at, (name, kind)): (usize, &(&'static str, Kind))| {
+        let cell = |(at, (name, kind)): (usize, &(&'static str, ColumnKind))| {
             let value = row.get_ref(at)?;
             let cell = match (kind, value) {
-                (Kind::Text, ValueRef::Text(text)) => {
-                    Cell::Text(Some(String::from_utf8_lossy(text).into_owned()))
+                (ColumnKind::Text, ValueRef::Text(text)) => {
+                    TableCell::Text(Some(String::from_utf8_lossy(text).into_owned()))
                 }
-                (Kind::Whole, ValueRef::Integer(number)) => Cell::Whole(Some(number)),
-                (Kind::Real, ValueRef::Real(number)) => Cell::Real(Some(number)),
-                (Kind::Text, _) => Cell::Text(None),
-                (Kind::Whole, _) => Cell::Whole(None),
-                (Kind::Real, _) => Cell::Real(None),
-                (Kind::Flag, _) => Cell::Flag(None),
+                (ColumnKind::Whole, ValueRef::Integer(number)) => TableCell::Whole(Some(number)),
+                (ColumnKind::Real, ValueRef::Real(number)) => TableCell::Real(Some(number)),
+                (ColumnKind::Text, _) => TableCell::Text(None),
+                (ColumnKind::Whole, _) => TableCell::Whole(None),
+                (ColumnKind::Real, _) => TableCell::Real(None),
+                (ColumnKind::Flag, _) => TableCell::Flag(None),
             };
             Ok((*name, cell))
         };

@@ -2,7 +2,7 @@
 
 use crate::live::Hub;
 use crate::sessions::MAX_ROWS;
-use crate::store::{Store, StoreError};
+use crate::store::{SessionStore, StoreError};
 use jiff::{SignedDuration, Timestamp};
 use rusqlite::params_from_iter;
 use rusqlite::types::Value as Sql;
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime};
-use toolmark_run::Store as Run;
+use toolmark_run::RunStore as Run;
 
 /// Interval of checks for the stop signal.
 const TICK: Duration = Duration::from_millis(250);
@@ -36,7 +36,7 @@ const OLD: &[(&str, &str, &str, usize)] = &[
 
 /// State of the maintenance thread.
 pub(crate) struct Housekeeping {
-    pub(crate) store: Arc<Store>,
+    pub(crate) store: Arc<SessionStore>,
     pub(crate) hub: Arc<Hub>,
     pub(crate) retention: Option<SignedDuration>,
     pub(crate) guard_log: Option<PathBuf>,
@@ -164,14 +164,14 @@ fn size(path: &Path) -> Option<u64> {
 mod tests {
     use super::*;
 
-    fn number(store: &Store, question: &str) -> i64 {
+    fn number(store: &SessionStore, question: &str) -> i64 {
         store.read(|db| db.query_row(question, [], |row| row.get(0))).unwrap()
     }
 
     #[test]
     fn what_is_old_is_deleted_and_its_room_given_back() {
         let dir = tempfile::tempdir().unwrap();
-        let store = Arc::new(Store::open(&dir.path().join("s.db")).unwrap());
+        let store = Arc::new(SessionStore::open(&dir.path().join("s.db")).unwrap());
         let now = Timestamp::now().as_millisecond();
         let put = move |db: &rusqlite::Connection| {
             for n in 0..3_000_i64 {

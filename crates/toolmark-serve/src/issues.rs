@@ -1,7 +1,7 @@
 //! The issues of all sessions in the store. Occurrences are kept in memory, without the sessions
 //! that they come from. Only changed sessions are read again and replaced.
 
-use crate::store::{Store, StoreError, lock};
+use crate::store::{SessionStore, StoreError, lock};
 use jiff::Timestamp;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::{self, OpenOptions};
@@ -11,7 +11,10 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 use toolmark_base::read_file;
 use toolmark_check::week_of;
-use toolmark_feed::{Batch, Decision, Decisions, Event, Feed, Issue, IssueId, Listed, Origin};
+use toolmark_feed::{
+    Batch, DecisionEvent, Feed, Issue, IssueDecision, IssueDecisions, IssueId, ListedOccurrence,
+    SessionOrigin,
+};
 
 /// Maximum size of the file of decisions, in bytes.
 const MAX_DECISIONS: u64 = 256 << 20;
@@ -35,7 +38,7 @@ pub(crate) struct Filter {
 }
 
 impl Filter {
-    fn takes(&self, origin: &Origin, time: Option<Timestamp>) -> bool {
+    fn takes(&self, origin: &SessionOrigin, time: Option<Timestamp>) -> bool {
         self.project.as_ref().is_none_or(|project| origin.project.as_deref() == Some(project))
             && self.agent.as_ref().is_none_or(|agent| *origin.agent == **agent)
             && self.since.is_none_or(|since| {
@@ -48,7 +51,7 @@ impl Filter {
 /// Grouped issues with the decisions about them.
 pub(crate) struct Grouped {
     pub(crate) issues: Vec<Issue>,
-    pub(crate) decisions: Decisions,
+    pub(crate) decisions: IssueDecisions,
 }
 
 impl Grouped {
@@ -77,7 +80,7 @@ struct Collected {
     evaluated: i64,
 }
 
-struct Kept {
+struct StoredIssues {
     filter: Filter,
     seq: u64,
     at: Instant,
@@ -91,7 +94,7 @@ pub(crate) type Weeks = BTreeMap<(String, Option<String>), BTreeMap<String, u64>
 pub(crate) struct Issues {
     state: PathBuf,
     collected: Mutex<Collected>,
-    kept: Mutex<Vec<Kept>>,
+    kept: Mutex<Vec<StoredIssues>>,
     /// Number of issues; empty until they are grouped for the first time.
     count: OnceLock<Mutex<u64>>,
 }
@@ -105,19 +108,20 @@ impl Issues {
     /// Returns the issues of the filtered occurrences, as of change number `seq`.
     pub(crate) fn grouped(
         &self,
-        store: &Store,
+        store: &SessionStore,
         filter: &Filter,
         seq: u64,
     ) -> Result<Arc<Grouped>, StoreError> {
-        let is_same =
-            |kept: &Kept| kept.filter == *filter && kept.seq == seq && kept.at.elapsed() < MAX_AGE;
+        let is_same = |kept: &StoredIssues| {
+            kept.filter == *filter && kept.seq == seq && kept.at.elapsed() < MAX_AGE
+        };
         if let Some(kept) = lock(&self.kept).iter().find(|kept| is_same(kept)) {
             return Ok(Arc::clone(&kept.grouped));
         }
         let decisions = self.decisions()?;
         let mut collected = lock(&self.collected);
         collected.refresh(store)?;
-        let takes = |origin: &Origin, time| filter.takes(origin, time);
+        let takes = |origin: &SessionOrigin, time| filter.takes(origin, time);
         let issues = collected.feed.issues_where(&decisions, Timestamp::now(), takes);
         drop(collected);
         if *filter == Filter::default() {
@@ -127,8 +131,12 @@ impl Issues {
         let mut kept = lock(&self.kept);
         kept.retain(|kept| kept.filter != *filter);
         kept.truncate(MAX_KEPT - 1);
-        let one =
-            Kept { filter: filter.clone(), seq, at: Instant::now(), grouped: Arc::clone(&grouped) };
+        let one = StoredIssues {
+            filter: filter.clone(),
+            seq,
+            at: Instant::now(),
+            grouped: Arc::clone(&grouped),
+        };
         kept.insert(0, one);
         Ok(grouped)
     }
@@ -139,7 +147,7 @@ impl Issues {
     }
 
     /// The occurrences of an issue, the newest first.
-    pub(crate) fn occurrences(&self, id: IssueId, grouped: &Grouped) -> Vec<Listed> {
+    pub(crate) fn occurrences(&self, id: IssueId, grouped: &Grouped) -> Vec<ListedOccurrence> {
         let mut all = lock(&self.collected).feed.occurrences_of(id, &grouped.decisions);
         all.reverse();
         all
@@ -185,23 +193,28 @@ impl Issues {
         (by_version, by_model)
     }
 
-    fn decisions(&self) -> Result<Decisions, StoreError> {
+    fn decisions(&self) -> Result<IssueDecisions, StoreError> {
         let failed = |error: String| {
             StoreError::Other(format!("failed to read {}: {error}", self.state.display()))
         };
         match read_file::read_text(&self.state, MAX_DECISIONS) {
-            Ok(text) => Decisions::parse(&text).map_err(|error| failed(error.to_string())),
-            Err(error) if error.is_missing() || error.is_empty() => Ok(Decisions::default()),
+            Ok(text) => IssueDecisions::parse(&text).map_err(|error| failed(error.to_string())),
+            Err(error) if error.is_missing() || error.is_empty() => Ok(IssueDecisions::default()),
             Err(error) => Err(StoreError::Other(error.to_string())),
         }
     }
 
     /// Adds a decision to the file.
-    pub(crate) fn decide(&self, id: IssueId, event: Event, by: Option<String>) -> io::Result<()> {
+    pub(crate) fn decide(
+        &self,
+        id: IssueId,
+        event: DecisionEvent,
+        by: Option<String>,
+    ) -> io::Result<()> {
         if let Some(folder) = self.state.parent().filter(|path| !path.as_os_str().is_empty()) {
             fs::create_dir_all(folder)?;
         }
-        let decision = Decision { at: Timestamp::now(), id, event, by };
+        let decision = IssueDecision { at: Timestamp::now(), id, event, by };
         let line = serde_json::to_string(&decision)? + "\n";
         let mut file = OpenOptions::new().create(true).append(true).open(&self.state)?;
         file.write_all(line.as_bytes())?;
@@ -232,7 +245,7 @@ impl Held {
 
 impl Collected {
     /// Updates the occurrences from the store.
-    fn refresh(&mut self, store: &Store) -> Result<(), StoreError> {
+    fn refresh(&mut self, store: &SessionStore) -> Result<(), StoreError> {
         let (count, changed): (i64, i64) = store.read(|db| {
             db.prepare_cached(
                 "SELECT (SELECT count(*) FROM session_feed),
@@ -256,7 +269,7 @@ impl Collected {
     }
 
     /// Replaces changed sessions; returns false if all must be read again.
-    fn replace(&mut self, store: &Store) -> Result<bool, StoreError> {
+    fn replace(&mut self, store: &SessionStore) -> Result<bool, StoreError> {
         let mut changed = Vec::new();
         read(store, self.evaluated, |one| changed.push(one))?;
         let evaluated = changed.iter().map(|one| one.evaluated).max();
@@ -290,7 +303,7 @@ impl Collected {
 
     /// Returns the sessions that were removed from the store; there are some if the store has fewer
     /// than `count`.
-    fn gone(&self, store: &Store, count: usize) -> Result<Vec<i64>, StoreError> {
+    fn gone(&self, store: &SessionStore, count: usize) -> Result<Vec<i64>, StoreError> {
         let kept: HashSet<i64> = store.read(|db| {
             let now: i64 = db
                 .prepare_cached("SELECT count(*) FROM session_feed")?
@@ -318,7 +331,7 @@ struct Changed {
 }
 
 /// Reads the sessions with an evaluation number above `after`, one by one.
-fn read(store: &Store, after: i64, mut take: impl FnMut(Changed)) -> Result<(), StoreError> {
+fn read(store: &SessionStore, after: i64, mut take: impl FnMut(Changed)) -> Result<(), StoreError> {
     store.read(|db| {
         let mut some = db.prepare_cached(
             "SELECT session, id, evaluated, batch FROM session_feed WHERE evaluated > ?1",

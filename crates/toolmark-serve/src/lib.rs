@@ -6,10 +6,10 @@
 //! precedence over telemetry of the same session.
 //!
 //! ```no_run
-//! use toolmark_serve::{Options, serve};
+//! use toolmark_serve::{ServerOptions, serve};
 //! # struct Mine;
 //! # impl toolmark_serve::Commands for Mine {}
-//! let options = Options::new("serve.db".into(), std::sync::Arc::new(Mine));
+//! let options = ServerOptions::new("serve.db".into(), std::sync::Arc::new(Mine));
 //! serve(options, |ready| drop(ready.ui))?;
 //! # Ok::<(), toolmark_serve::ServeError>(())
 //! ```
@@ -39,16 +39,17 @@ mod store;
 mod view;
 mod watch;
 
-pub use access::{IngestKey, Tokens};
+pub use access::{AccessTokens, IngestKey};
 pub use api::{HostStatus, duration};
 pub use evaluators::{
-    Answers, CallEvaluator, Evaluated, EvaluatedStore, Part, Tag, evaluate_store, version_of,
+    Answers, CallEvaluator, Evaluated, EvaluatedStore, EvaluationSubject, Tag, evaluate_store,
+    version_of,
 };
 pub use export::{ExportError, export_parquet};
 pub use mcp::{McpOptions, mcp};
-pub use otlp::Limits;
+pub use otlp::OtlpLimits;
 pub use server::{
-    CommandError, Commands, Listen, Options, Ready, ServeError, Tls, serve, state_beside,
+    CommandError, Commands, Listen, Ready, ServeError, ServerOptions, Tls, serve, state_beside,
 };
 pub use store::StoreError;
 pub use watch::Folder;

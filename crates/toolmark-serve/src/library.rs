@@ -2,14 +2,14 @@
 //! the store.
 
 use crate::otlp::records;
-use crate::sessions::Found;
-use crate::store::{Store, StoreError, lock};
+use crate::sessions::StoredSession;
+use crate::store::{SessionStore, StoreError, lock};
 use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::SystemTime;
 use toolmark_check::Checker;
 use toolmark_outcome::Finding;
-use toolmark_trace::{Options, ReadError, Trajectory, load_path, read};
+use toolmark_trace::{ReadError, ReadOptions, Trajectory, load_path, read};
 
 /// Maximum number of cached sessions.
 const MAX_KEPT: usize = 6;
@@ -70,7 +70,11 @@ pub(crate) struct Library {
 
 impl Library {
     /// Returns a session, reading it unless it is unchanged since the last time.
-    pub(crate) fn open(&self, store: &Store, found: &Found) -> Result<Arc<Book>, Unreadable> {
+    pub(crate) fn open(
+        &self,
+        store: &SessionStore,
+        found: &StoredSession,
+    ) -> Result<Arc<Book>, Unreadable> {
         let data = found.row.path.as_ref().and_then(|path| std::fs::metadata(path).ok());
         let stamp = Stamp {
             id: found.row.id.clone(),
@@ -106,10 +110,13 @@ impl Library {
 }
 
 /// Reads a session from its file, or from the telemetry in the store.
-pub(crate) fn read_session(store: &Store, found: &Found) -> Result<Trajectory, Unreadable> {
+pub(crate) fn read_session(
+    store: &SessionStore,
+    found: &StoredSession,
+) -> Result<Trajectory, Unreadable> {
     match &found.row.path {
         Some(path) => {
-            let runs = load_path(Path::new(path), &Options::default())?.runs;
+            let runs = load_path(Path::new(path), &ReadOptions::default())?.runs;
             runs.into_iter().nth(found.run).ok_or_else(|| Unreadable::Gone(path.clone()))
         }
         None => of_telemetry(store, &found.row.id)?
@@ -118,14 +125,17 @@ pub(crate) fn read_session(store: &Store, found: &Found) -> Result<Trajectory, U
 }
 
 /// Returns the run recorded by the telemetry of a session.
-pub(crate) fn of_telemetry(store: &Store, unit: &str) -> Result<Option<Trajectory>, Unreadable> {
+pub(crate) fn of_telemetry(
+    store: &SessionStore,
+    unit: &str,
+) -> Result<Option<Trajectory>, Unreadable> {
     let text = store.read(|db| records::of_unit(db, unit))?;
     if text.is_empty() {
         return Ok(None);
     }
     let name = format!("otlp/{unit}");
     let bytes = std::io::Cursor::new(text.into_bytes());
-    let runs = read(bytes, &name, &Options::default())?;
+    let runs = read(bytes, &name, &ReadOptions::default())?;
     // One session may have many traces, of which some are only parts.
     Ok(runs.max_by_key(|run| {
         let is_named = run.id.as_ref().is_some_and(|id| id.get() == unit);

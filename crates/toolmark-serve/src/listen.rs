@@ -1,7 +1,7 @@
 //! Connections: accepted without waiting, closed where nothing happens, in TLS where there
 //! is a certificate.
 
-use crate::places::{Activity, GivesWay, Place, Places};
+use crate::places::{Activity, ConnectionSlot, ConnectionSlots, GivesWay};
 use crate::server::{ServeError, Tls};
 use axum::serve::Listener;
 use rustls::ServerConfig;
@@ -60,20 +60,20 @@ pub(crate) fn tls_acceptor(tls: &Tls) -> Result<Acceptor, ServeError> {
     Ok(TlsAcceptor::from(Arc::new(config)))
 }
 
-trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
-impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
+trait ServeStream: AsyncRead + AsyncWrite + Send + Unpin {}
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> ServeStream for T {}
 
 /// A connection, which releases its slot when it ends.
-pub(crate) struct Connection {
-    stream: Box<dyn Stream>,
+pub(crate) struct ServeConnection {
+    stream: Box<dyn ServeStream>,
     /// When it is looked at whether it is to be closed.
     look: Pin<Box<Sleep>>,
     gives_way: GivesWay,
-    place: Place,
+    place: ConnectionSlot,
 }
 
-impl Connection {
-    fn new(stream: Box<dyn Stream>, place: Place, gives_way: GivesWay) -> Self {
+impl ServeConnection {
+    fn new(stream: Box<dyn ServeStream>, place: ConnectionSlot, gives_way: GivesWay) -> Self {
         Self { stream, look: Box::pin(sleep(FIRST_HEAD)), gives_way, place }
     }
 
@@ -98,7 +98,7 @@ impl Connection {
     }
 }
 
-impl AsyncRead for Connection {
+impl AsyncRead for ServeConnection {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -117,7 +117,7 @@ impl AsyncRead for Connection {
     }
 }
 
-impl AsyncWrite for Connection {
+impl AsyncWrite for ServeConnection {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -141,7 +141,7 @@ impl AsyncWrite for Connection {
 
 /// Connections that are ready to be served.
 pub(crate) struct Connections {
-    ready: mpsc::Receiver<(Connection, SocketAddr)>,
+    ready: mpsc::Receiver<(ServeConnection, SocketAddr)>,
     address: io::Result<SocketAddr>,
 }
 
@@ -150,7 +150,7 @@ pub(crate) struct Connections {
 pub(crate) fn listener(bound: TcpListener, acceptor: Option<Acceptor>) -> Connections {
     let address = bound.local_addr();
     let (tell, ready) = mpsc::channel(16);
-    let places = Arc::new(Places::default());
+    let places = Arc::new(ConnectionSlots::default());
     tokio::spawn(async move {
         loop {
             let accepted = tokio::select! {
@@ -176,7 +176,7 @@ pub(crate) fn listener(bound: TcpListener, acceptor: Option<Acceptor>) -> Connec
                     _ = &mut gives_way => None,
                 };
                 if let Some(stream) = stream {
-                    let _ = tell.send((Connection::new(stream, place, gives_way), peer)).await;
+                    let _ = tell.send((ServeConnection::new(stream, place, gives_way), peer)).await;
                 }
             });
         }
@@ -184,7 +184,7 @@ pub(crate) fn listener(bound: TcpListener, acceptor: Option<Acceptor>) -> Connec
     Connections { ready, address }
 }
 
-async fn greet(stream: TcpStream, acceptor: Option<Acceptor>) -> Option<Box<dyn Stream>> {
+async fn greet(stream: TcpStream, acceptor: Option<Acceptor>) -> Option<Box<dyn ServeStream>> {
     match acceptor {
         None => Some(Box::new(stream)),
         Some(acceptor) => {
@@ -195,7 +195,7 @@ async fn greet(stream: TcpStream, acceptor: Option<Acceptor>) -> Option<Box<dyn 
 }
 
 impl Listener for Connections {
-    type Io = Connection;
+    type Io = ServeConnection;
     type Addr = SocketAddr;
 
     async fn accept(&mut self) -> (Self::Io, Self::Addr) {

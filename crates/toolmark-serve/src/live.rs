@@ -4,7 +4,7 @@ use tokio::sync::watch;
 
 /// Numbers of changes since the start of the server.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Counts {
+pub(crate) struct ChangeCounts {
     pub(crate) sessions: u64,
     pub(crate) issues: u64,
     pub(crate) runs: u64,
@@ -15,17 +15,17 @@ pub(crate) struct Counts {
 /// Publisher of changes.
 #[derive(Debug)]
 pub(crate) struct Hub {
-    counts: watch::Sender<Counts>,
+    counts: watch::Sender<ChangeCounts>,
 }
 
 impl Default for Hub {
     fn default() -> Self {
-        Self { counts: watch::Sender::new(Counts::default()) }
+        Self { counts: watch::Sender::new(ChangeCounts::default()) }
     }
 }
 
 impl Hub {
-    fn change(&self, change: impl FnOnce(&mut Counts)) {
+    fn change(&self, change: impl FnOnce(&mut ChangeCounts)) {
         self.counts.send_modify(|counts| {
             change(counts);
             counts.seq += 1;
@@ -61,7 +61,7 @@ impl Hub {
     }
 
     /// Subscribes to future changes.
-    pub(crate) fn subscribe(&self) -> watch::Receiver<Counts> {
+    pub(crate) fn subscribe(&self) -> watch::Receiver<ChangeCounts> {
         self.counts.subscribe()
     }
 }

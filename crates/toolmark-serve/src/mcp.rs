@@ -8,9 +8,9 @@ use crate::issues::{Filter, Grouped, Issues};
 use crate::library::Library;
 use crate::live::Hub;
 use crate::sessions as stored;
-use crate::store::{Store, StoreError};
-use crate::view::View;
-use crate::watch::{Folder, FolderState, Watch};
+use crate::store::{SessionStore, StoreError};
+use crate::view::SessionView;
+use crate::watch::{Folder, FolderState, WatchState};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use std::io::{self, BufRead, Read, Write};
@@ -48,7 +48,7 @@ pub struct McpOptions {
 
 /// The MCP server.
 pub(crate) struct Server<'s> {
-    pub(crate) store: &'s Store,
+    pub(crate) store: &'s SessionStore,
     pub(crate) hub: &'s Hub,
     pub(crate) issues: &'s Issues,
     pub(crate) library: &'s Library,
@@ -59,9 +59,9 @@ pub(crate) struct Server<'s> {
 }
 
 /// Reason for a request without an answer, as text for the agent.
-struct Unanswered(String);
+struct UnansweredRequest(String);
 
-impl From<StoreError> for Unanswered {
+impl From<StoreError> for UnansweredRequest {
     fn from(error: StoreError) -> Self {
         Self(error.to_string())
     }
@@ -69,11 +69,11 @@ impl From<StoreError> for Unanswered {
 
 /// Answers requests until the input ends.
 pub fn mcp(options: McpOptions, input: impl BufRead, output: impl Write) -> Result<(), StoreError> {
-    let store = Arc::new(Store::open(&options.db)?);
+    let store = Arc::new(SessionStore::open(&options.db)?);
     let hub = Arc::new(Hub::default());
     let stop = Arc::new(AtomicBool::new(false));
     let states = Arc::new(Mutex::new(vec![FolderState::default(); options.folders.len()]));
-    let watch = Watch {
+    let watch = WatchState {
         folders: options.folders,
         store: Arc::clone(&store),
         evaluator: Arc::new(Evaluator::new(options.redactor)),
@@ -153,7 +153,7 @@ impl Server<'_> {
                 let arguments = params.get("arguments").unwrap_or(&nothing);
                 match self.call(name, arguments) {
                     Some(Ok(value)) => told(&value, false),
-                    Some(Err(Unanswered(words))) => told(&words.into(), true),
+                    Some(Err(UnansweredRequest(words))) => told(&words.into(), true),
                     None => return Some(failed(id, -32602, &format!("unknown tool {name}"))),
                 }
             }
@@ -162,7 +162,7 @@ impl Server<'_> {
         Some(json!({"jsonrpc": "2.0", "id": id, "result": result}))
     }
 
-    fn call(&self, name: &str, arguments: &Value) -> Option<Result<Value, Unanswered>> {
+    fn call(&self, name: &str, arguments: &Value) -> Option<Result<Value, UnansweredRequest>> {
         let text = |key: &str| arguments.get(key).and_then(Value::as_str).unwrap_or_default();
         let number = |key: &str| arguments.get(key).and_then(Value::as_u64);
         Some(match name {
@@ -175,7 +175,7 @@ impl Server<'_> {
     }
 
     /// Returns the issues, after the scan of the folders.
-    fn grouped(&self, filter: &Filter) -> Result<Arc<Grouped>, Unanswered> {
+    fn grouped(&self, filter: &Filter) -> Result<Arc<Grouped>, UnansweredRequest> {
         let is_waiting = || {
             let states = crate::store::lock(self.states);
             !states.is_empty() && states.iter().all(|state| !state.exists && state.files == 0)
@@ -202,7 +202,7 @@ impl Server<'_> {
         })
     }
 
-    fn failing(&self, project: &str, words: &str) -> Result<Value, Unanswered> {
+    fn failing(&self, project: &str, words: &str) -> Result<Value, UnansweredRequest> {
         let project = Some(project.to_owned()).filter(|project| !project.is_empty());
         let grouped = self.grouped(&Filter { project, ..Filter::default() })?;
         let words = words.to_lowercase();
@@ -213,10 +213,10 @@ impl Server<'_> {
         Ok(json!({"open_issues": open.len(), "worst": &open[..open.len().min(MAX_ROWS)]}))
     }
 
-    fn fix(&self, id: &str) -> Result<Value, Unanswered> {
+    fn fix(&self, id: &str) -> Result<Value, UnansweredRequest> {
         let grouped = self.grouped(&Filter::default())?;
         let issue =
-            grouped.find(id).ok_or_else(|| Unanswered(format!("there is no issue {id}")))?;
+            grouped.find(id).ok_or_else(|| UnansweredRequest(format!("there is no issue {id}")))?;
         let mut answer = self.brief(issue);
         let fix = issue.fix.clone().map(|fix| fix.redact(self.redactor));
         answer["fix"] = serde_json::to_value(fix).unwrap_or_default();
@@ -227,15 +227,18 @@ impl Server<'_> {
         Ok(answer)
     }
 
-    fn open(&self, id: &str) -> Result<(stored::Found, Arc<crate::library::Book>), Unanswered> {
+    fn open(
+        &self,
+        id: &str,
+    ) -> Result<(stored::StoredSession, Arc<crate::library::Book>), UnansweredRequest> {
         let found = self.store.read(|db| stored::find(db, id, Timestamp::now()))?;
-        let found = found.ok_or_else(|| Unanswered(format!("there is no session {id}")))?;
+        let found = found.ok_or_else(|| UnansweredRequest(format!("there is no session {id}")))?;
         let book = self.library.open(self.store, &found);
-        let book = book.map_err(|error| Unanswered(error.to_string()))?;
+        let book = book.map_err(|error| UnansweredRequest(error.to_string()))?;
         Ok((found, book))
     }
 
-    fn session(&self, id: &str, from: u64) -> Result<Value, Unanswered> {
+    fn session(&self, id: &str, from: u64) -> Result<Value, UnansweredRequest> {
         if id.is_empty() {
             let filter = stored::Filter::default();
             let now = Timestamp::now();
@@ -244,18 +247,19 @@ impl Server<'_> {
             return Ok(json!({"sessions": total, "newest": rows}));
         }
         let (found, book) = self.open(id)?;
-        let view = View::new(&book, self.redactor);
+        let view = SessionView::new(&book, self.redactor);
         let entries = view.timeline(0, from, MAX_ROWS * 5);
         Ok(json!({"session": found.row, "entries": entries, "of": view.length(0)}))
     }
 
-    fn show_call(&self, id: &str, call: u64) -> Result<Value, Unanswered> {
+    fn show_call(&self, id: &str, call: u64) -> Result<Value, UnansweredRequest> {
         let (_, book) = self.open(id)?;
-        let detail = View::new(&book, self.redactor).call(call);
-        let mut detail = detail.ok_or_else(|| Unanswered(format!("there is no call {call}")))?;
+        let detail = SessionView::new(&book, self.redactor).call(call);
+        let mut detail =
+            detail.ok_or_else(|| UnansweredRequest(format!("there is no call {call}")))?;
         // The record repeats the call.
         detail.raw.clear();
-        serde_json::to_value(detail).map_err(|error| Unanswered(error.to_string()))
+        serde_json::to_value(detail).map_err(|error| UnansweredRequest(error.to_string()))
     }
 }
 

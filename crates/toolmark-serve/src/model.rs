@@ -47,7 +47,8 @@ impl JsonSchema for Time {
 
 /// A page of a list.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-pub(crate) struct Page<T> {
+#[schemars(rename = "Page_for_{T}")]
+pub(crate) struct ListPage<T> {
     /// The rows.
     pub items: Vec<T>,
     /// Value of `cursor` for the next page; null on the last one.
@@ -111,7 +112,8 @@ pub(crate) struct FindingCount {
 /// Data source of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Source {
+#[schemars(rename = "Source")]
+pub(crate) enum SessionSource {
     /// Session file.
     #[default]
     File,
@@ -127,7 +129,7 @@ pub(crate) struct SessionRow {
     /// ID in addresses.
     pub id: String,
     /// Data source.
-    pub source: Source,
+    pub source: SessionSource,
     /// Host of the tools.
     pub host: Option<String>,
     /// Name of the agent.

@@ -82,17 +82,17 @@ impl Drop for Answering {
 
 /// The open connections of a listener.
 #[derive(Debug, Default)]
-pub(crate) struct Places(Mutex<Taken>);
+pub(crate) struct ConnectionSlots(Mutex<Taken>);
 
 #[derive(Debug, Default)]
 struct Taken {
     next: u64,
-    open: HashMap<u64, Open>,
+    open: HashMap<u64, OpenConnections>,
     by_peer: HashMap<IpAddr, usize>,
 }
 
 #[derive(Debug)]
-struct Open {
+struct OpenConnections {
     peer: IpAddr,
     activity: Arc<Activity>,
     /// Dropped to close the connection.
@@ -100,8 +100,8 @@ struct Open {
 }
 
 /// The place of a connection, given back when it ends.
-pub(crate) struct Place {
-    places: Arc<Places>,
+pub(crate) struct ConnectionSlot {
+    places: Arc<ConnectionSlots>,
     number: u64,
     /// Activity of the connection.
     pub(crate) activity: Arc<Activity>,
@@ -110,11 +110,11 @@ pub(crate) struct Place {
 /// Ends when a connection has to give way.
 pub(crate) type GivesWay = oneshot::Receiver<()>;
 
-impl Places {
+impl ConnectionSlots {
     /// A place for a connection. It never waits: where there is none, a connection that
     /// is not being answered gives way, first of all one that has not asked anything.
     /// `None` where all are being answered.
-    pub(crate) fn take(self: &Arc<Self>, peer: IpAddr) -> Option<(Place, GivesWay)> {
+    pub(crate) fn take(self: &Arc<Self>, peer: IpAddr) -> Option<(ConnectionSlot, GivesWay)> {
         let mut taken = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let of_peer = taken.by_peer.get(&peer).copied().unwrap_or(0);
         let is_full = taken.open.len() >= MAX_CONNECTIONS;
@@ -131,10 +131,10 @@ impl Places {
         taken.next += 1;
         let activity = Arc::new(Activity::new());
         let (close, gives_way) = oneshot::channel();
-        let open = Open { peer, activity: Arc::clone(&activity), _close: close };
+        let open = OpenConnections { peer, activity: Arc::clone(&activity), _close: close };
         taken.open.insert(number, open);
         *taken.by_peer.entry(peer).or_default() += 1;
-        Some((Place { places: Arc::clone(self), number, activity }, gives_way))
+        Some((ConnectionSlot { places: Arc::clone(self), number, activity }, gives_way))
     }
 }
 
@@ -150,7 +150,7 @@ impl Taken {
     }
 }
 
-impl Drop for Place {
+impl Drop for ConnectionSlot {
     fn drop(&mut self) {
         let mut taken = self.places.0.lock().unwrap_or_else(PoisonError::into_inner);
         taken.remove(self.number);
@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     fn a_new_connection_takes_the_place_of_one_that_asks_nothing() {
-        let places = Arc::new(Places::default());
+        let places = Arc::new(ConnectionSlots::default());
         let mut mine: Vec<_> = (0..MAX_PER_PEER).map(|_| places.take(peer(1)).unwrap()).collect();
         // All of one address but three are answered; the oldest of them has asked before.
         let answering: Vec<_> =

@@ -1,6 +1,6 @@
 //! The server: starts all threads and listeners, and stops them in order.
 
-use crate::access::{Access, Tokens};
+use crate::access::{Access, AccessTokens};
 use crate::api::{self, App, HostStatus, Problem, Receivers};
 use crate::evaluate::Evaluator;
 use crate::evaluators::{Evaluating, Queue, Tag};
@@ -11,10 +11,10 @@ use crate::listen::{Acceptor, listener, tls_acceptor};
 use crate::live::Hub;
 use crate::model::Time;
 use crate::otlp::units::Units;
-use crate::otlp::{Limits, Receiver, grpc, http};
+use crate::otlp::{OtlpLimits, Receiver, grpc, http};
 use crate::pace::{OnConnection, paced};
-use crate::store::{Store, StoreError};
-use crate::watch::{Folder, FolderState, Watch};
+use crate::store::{SessionStore, StoreError};
+use crate::watch::{Folder, FolderState, WatchState};
 use axum::Router;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
@@ -94,7 +94,7 @@ pub struct Tls {
 
 /// Settings of the server.
 #[derive(Clone)]
-pub struct Options {
+pub struct ServerOptions {
     /// Path of the store.
     pub db: PathBuf,
     /// File of decisions about issues.
@@ -110,7 +110,7 @@ pub struct Options {
     /// Address for OTLP over gRPC.
     pub grpc: Option<Listen>,
     /// Access tokens.
-    pub tokens: Tokens,
+    pub tokens: AccessTokens,
     /// Certificate and key, if TLS is used.
     pub tls: Option<Tls>,
     /// Whether addresses that other machines can reach may be served without TLS.
@@ -126,12 +126,12 @@ pub struct Options {
     /// Redacts secrets.
     pub redactor: Redactor,
     /// Size limits of requests.
-    pub limits: Limits,
+    pub limits: OtlpLimits,
     /// Other commands.
     pub commands: Arc<dyn Commands>,
 }
 
-impl Options {
+impl ServerOptions {
     /// Returns settings for a store on this machine only, with ports chosen by the system.
     #[must_use]
     pub fn new(db: PathBuf, commands: Arc<dyn Commands>) -> Self {
@@ -143,7 +143,7 @@ impl Options {
             ui: SocketAddr::from(([127, 0, 0, 1], 0)),
             http: None,
             grpc: None,
-            tokens: Tokens::default(),
+            tokens: AccessTokens::default(),
             tls: None,
             is_insecure: false,
             tags: Vec::new(),
@@ -151,7 +151,7 @@ impl Options {
             is_demo: false,
             has_mcp: false,
             redactor: Redactor::new(true),
-            limits: Limits::default(),
+            limits: OtlpLimits::default(),
             commands,
         }
     }
@@ -212,10 +212,10 @@ pub enum ServeError {
 }
 
 /// Serves until a signal (SIGINT, SIGTERM) arrives. `ready` receives the addresses.
-pub fn serve(options: Options, ready: impl FnOnce(&Ready)) -> Result<(), ServeError> {
+pub fn serve(options: ServerOptions, ready: impl FnOnce(&Ready)) -> Result<(), ServeError> {
     check_exposure(&options)?;
     let acceptor = options.tls.as_ref().map(tls_acceptor).transpose()?;
-    let store = Arc::new(Store::open(&options.db)?);
+    let store = Arc::new(SessionStore::open(&options.db)?);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .max_blocking_threads(MAX_BLOCKING)
         .thread_keep_alive(KEEP_ALIVE)
@@ -228,7 +228,7 @@ pub fn serve(options: Options, ready: impl FnOnce(&Ready)) -> Result<(), ServeEr
     result
 }
 
-fn check_exposure(options: &Options) -> Result<(), ServeError> {
+fn check_exposure(options: &ServerOptions) -> Result<(), ServeError> {
     let addresses =
         [Some(options.ui), options.http.map(|l| l.address), options.grpc.map(|l| l.address)];
     for address in addresses.into_iter().flatten().filter(|one| !one.ip().is_loopback()) {
@@ -264,8 +264,8 @@ async fn bind_receiver(
 }
 
 async fn run(
-    options: Options,
-    store: Arc<Store>,
+    options: ServerOptions,
+    store: Arc<SessionStore>,
     acceptor: Option<Acceptor>,
     ready: impl FnOnce(&Ready),
 ) -> Result<(), ServeError> {
@@ -359,8 +359,8 @@ async fn run(
 
 /// Starts the threads that read, evaluate and clean up.
 fn start_threads(
-    options: &Options,
-    store: &Arc<Store>,
+    options: &ServerOptions,
+    store: &Arc<SessionStore>,
     hub: &Arc<Hub>,
     evaluator: &Arc<Evaluator>,
     states: &Arc<Mutex<Vec<FolderState>>>,
@@ -372,7 +372,7 @@ fn start_threads(
     };
     // Without evaluators no queue is needed.
     let wanted = (!options.tags.is_empty()).then(|| Arc::clone(queue));
-    let watch = Watch {
+    let watch = WatchState {
         folders: options.folders.clone(),
         store: Arc::clone(store),
         evaluator: Arc::clone(evaluator),
@@ -446,12 +446,12 @@ mod tests {
 
     #[test]
     fn others_need_a_token_and_tls() {
-        let mut options = Options::new("x.db".into(), Arc::new(Nothing));
+        let mut options = ServerOptions::new("x.db".into(), Arc::new(Nothing));
         assert!(check_exposure(&options).is_ok());
         options.http = Some(Listen { address: "0.0.0.0:1".parse().unwrap(), is_required: true });
-        let words = |options: &Options| check_exposure(options).unwrap_err().to_string();
+        let words = |options: &ServerOptions| check_exposure(options).unwrap_err().to_string();
         assert!(words(&options).contains("--token-file"));
-        options.tokens = Tokens::parse("0123456789abcdef").unwrap();
+        options.tokens = AccessTokens::parse("0123456789abcdef").unwrap();
         assert!(words(&options).contains("--tls-cert"));
         options.is_insecure = true;
         assert!(check_exposure(&options).is_ok());

@@ -1,8 +1,8 @@
 //! Sessions in the store: inserting, finding and listing them.
 
 use crate::evaluate::{CallFact, Evaluated};
-use crate::model::{SessionRow, Source, Time};
-use crate::store::{Store, StoreError};
+use crate::model::{SessionRow, SessionSource, Time};
+use crate::store::{SessionStore, StoreError};
 use jiff::Timestamp;
 use rusqlite::types::Value as Sql;
 use rusqlite::{Connection, OptionalExtension, params, params_from_iter};
@@ -77,7 +77,7 @@ pub(crate) const MAX_ROWS: usize = 500;
 /// Replaces the sessions of a file; each session has its position in the file. `seen` records at
 /// the end that the file was read, so that an interrupted file is read again.
 pub(crate) fn put_file(
-    store: &Store,
+    store: &SessionStore,
     path: &str,
     changed: i64,
     sessions: Vec<(usize, Evaluated)>,
@@ -122,7 +122,7 @@ pub(crate) fn ids_of(db: &Connection, path: &str) -> rusqlite::Result<Vec<String
 /// Stores a session from telemetry. If its file is present, the file takes precedence and only the
 /// counts of the telemetry are stored.
 pub(crate) fn put_telemetry(
-    store: &Store,
+    store: &SessionStore,
     unit: &str,
     changed: i64,
     mut one: Evaluated,
@@ -148,7 +148,7 @@ pub(crate) fn put_telemetry(
 /// Writes a session and its calls in parts. `put` writes the row of the session and returns its
 /// key; `None` skips the calls.
 fn put_parts(
-    store: &Store,
+    store: &SessionStore,
     calls: Vec<CallFact>,
     put: impl FnOnce(&Connection) -> rusqlite::Result<Option<i64>> + Send + 'static,
 ) -> Result<(), StoreError> {
@@ -350,7 +350,7 @@ fn read_row(row: &rusqlite::Row<'_>, now: Timestamp) -> rusqlite::Result<Option<
     let told: Option<String> = row.get("telemetry")?;
     let told: Option<Telemetry> = told.and_then(|told| serde_json::from_str(&told).ok());
     if session.path.is_some() && row.get("has_telemetry")? {
-        session.source = Source::Both;
+        session.source = SessionSource::Both;
         // Telemetry is compared only when it is probably complete.
         session.gap = told.and_then(|told| told.gap(&session));
     }
@@ -385,7 +385,7 @@ pub(crate) fn list(
 }
 
 /// A session with its file and the position of its run in the file.
-pub(crate) struct Found {
+pub(crate) struct StoredSession {
     pub(crate) key: i64,
     pub(crate) row: SessionRow,
     pub(crate) run: usize,
@@ -393,7 +393,11 @@ pub(crate) struct Found {
 }
 
 /// Finds the session with this ID.
-pub(crate) fn find(db: &Connection, id: &str, now: Timestamp) -> rusqlite::Result<Option<Found>> {
+pub(crate) fn find(
+    db: &Connection,
+    id: &str,
+    now: Timestamp,
+) -> rusqlite::Result<Option<StoredSession>> {
     let found = db
         .prepare_cached(&format!(
             "SELECT key, run, body, changed, telemetry, {HAS_TELEMETRY} FROM session WHERE id = ?1"
@@ -402,7 +406,7 @@ pub(crate) fn find(db: &Connection, id: &str, now: Timestamp) -> rusqlite::Resul
             let (key, run): (i64, i64) = (row.get("key")?, row.get("run")?);
             let changed = row.get("changed")?;
             let run = usize::try_from(run).unwrap_or_default();
-            Ok(read_row(row, now)?.map(|row| Found { key, row, run, changed }))
+            Ok(read_row(row, now)?.map(|row| StoredSession { key, row, run, changed }))
         })
         .optional()?;
     Ok(found.flatten())

@@ -34,7 +34,7 @@ const MAX_HITS: usize = 200;
 const ALIGN_FOR: Duration = Duration::from_secs(2);
 
 /// A session prepared for the page.
-pub(crate) struct View<'b> {
+pub(crate) struct SessionView<'b> {
     book: &'b Book,
     redactor: Redactor,
     /// The run and its sub-agents.
@@ -80,7 +80,7 @@ fn step(step: Option<u32>) -> Option<u64> {
     step.map(|step| u64::from(step) + 1)
 }
 
-impl<'b> View<'b> {
+impl<'b> SessionView<'b> {
     pub(crate) fn new(book: &'b Book, redactor: Redactor) -> Self {
         let all = book.run().flatten();
         let mut names: Vec<Option<String>> = Vec::with_capacity(all.len());
@@ -308,7 +308,7 @@ impl<'b> View<'b> {
     }
 
     /// Returns a part of the timeline of an agent, beginning at entry `from`.
-    pub(crate) fn timeline(&self, at: usize, from: u64, limit: usize) -> Vec<Entry> {
+    pub(crate) fn timeline(&self, at: usize, from: u64, limit: usize) -> Vec<ViewTimelineEntry> {
         let one = self.all[at];
         let start = usize::try_from(from.saturating_sub(1)).unwrap_or(usize::MAX);
         let entries = self.entries[at].get(start..).unwrap_or_default();
@@ -327,10 +327,13 @@ impl<'b> View<'b> {
             turn += u64::from(event.starts_turn());
             made.push(match &event.kind {
                 EventKind::Call(index) => self.call_entry(at, *index as usize, n, &groups),
-                EventKind::User => {
-                    Entry::Turn { n, turn, text: self.words(event), at: time(event.time) }
-                }
-                kind => Entry::Text {
+                EventKind::User => ViewTimelineEntry::Turn {
+                    n,
+                    turn,
+                    text: self.words(event),
+                    at: time(event.time),
+                },
+                kind => ViewTimelineEntry::Text {
                     n,
                     step: step(event.step),
                     kind: if *kind == EventKind::Reasoning { "thought" } else { "said" },
@@ -348,7 +351,7 @@ impl<'b> View<'b> {
         index: usize,
         n: u64,
         groups: &BTreeMap<u32, Vec<usize>>,
-    ) -> Entry {
+    ) -> ViewTimelineEntry {
         let run = self.all[at];
         let call = &run.calls[index];
         let group = call.step.and_then(|step| groups.get(&step)).map_or(&[][..], Vec::as_slice);
@@ -365,7 +368,7 @@ impl<'b> View<'b> {
             .parents
             .iter()
             .position(|parent| parent.is_some_and(|parent| parent as u64 + 1 == number));
-        Entry::Call {
+        ViewTimelineEntry::Call {
             n,
             call: number,
             step: step(call.step),
@@ -382,15 +385,15 @@ impl<'b> View<'b> {
         }
     }
 
-    fn place(&self, place: &TracePlace) -> Place {
-        Place {
+    fn place(&self, place: &TracePlace) -> TracePosition {
+        TracePosition {
             file: self.hide(place.file.raw().to_string()),
             line: place.line,
             column: place.column,
         }
     }
 
-    fn finding(&self, at: usize, found: &Found) -> Finding {
+    fn finding(&self, at: usize, found: &Found) -> FindingRow {
         let evidence = found.evidence.iter().map(|proof| {
             let call = proof.call.as_ref();
             let place = proof.place.as_ref().or_else(|| call.and_then(|call| call.place.as_ref()));
@@ -401,7 +404,7 @@ impl<'b> View<'b> {
                 excerpt: self.hide(words.clone()),
             }
         });
-        Finding {
+        FindingRow {
             code: found.code,
             severity: severity(found.severity),
             title: found.name,
@@ -574,10 +577,10 @@ impl<'b> View<'b> {
         hits
     }
 
-    fn calls(&self) -> Vec<CallRef> {
+    fn calls(&self) -> Vec<PairedCall> {
         let of = |at: usize| {
             let run = self.all[at];
-            run.calls.iter().enumerate().map(move |(index, call)| CallRef {
+            run.calls.iter().enumerate().map(move |(index, call)| PairedCall {
                 call: self.number(at, index),
                 tool: self.hide(call.name.full().into_owned()),
                 title: self.title(run, call),
@@ -588,9 +591,9 @@ impl<'b> View<'b> {
     }
 
     /// Aligns the calls of two sessions.
-    pub(crate) fn diff_with(&self, other: &View<'_>) -> Vec<DiffRow> {
+    pub(crate) fn diff_with(&self, other: &SessionView<'_>) -> Vec<DiffRow> {
         let (left, right) = (self.calls(), other.calls());
-        let keys = |all: &[CallRef]| -> Vec<String> {
+        let keys = |all: &[PairedCall]| -> Vec<String> {
             all.iter().map(|call| format!("{}\0{}", call.tool, call.title)).collect()
         };
         let (a, b) = (keys(&left), keys(&right));

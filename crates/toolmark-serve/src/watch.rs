@@ -8,9 +8,9 @@
 use crate::evaluate::{Evaluated, Evaluator};
 use crate::evaluators::Queue;
 use crate::live::Hub;
-use crate::model::{SessionRow, Source, Time};
+use crate::model::{SessionRow, SessionSource, Time};
 use crate::sessions;
-use crate::store::{Store, StoreError, lock};
+use crate::store::{SessionStore, StoreError, lock};
 use jiff::{SignedDuration, Timestamp};
 use notify::{RecursiveMode, Watcher};
 use rusqlite::{OptionalExtension, params};
@@ -23,7 +23,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, UNIX_EPOCH};
-use toolmark_trace::{Options, ReadError, load_path};
+use toolmark_trace::{ReadError, ReadOptions, load_path};
 use walkdir::WalkDir;
 
 /// Interval of full scans.
@@ -70,9 +70,9 @@ pub(crate) struct FolderState {
 }
 
 /// State of the watch thread.
-pub(crate) struct Watch {
+pub(crate) struct WatchState {
     pub(crate) folders: Vec<Folder>,
-    pub(crate) store: Arc<Store>,
+    pub(crate) store: Arc<SessionStore>,
     pub(crate) evaluator: Arc<Evaluator>,
     pub(crate) hub: Arc<Hub>,
     pub(crate) states: Arc<Mutex<Vec<FolderState>>>,
@@ -93,13 +93,13 @@ struct Due {
 }
 
 /// State of a file in the store.
-struct Known {
+struct StoredFileState {
     inode: u64,
     size: u64,
     modified: i64,
 }
 
-impl Watch {
+impl WatchState {
     /// Watches until it is stopped.
     pub(crate) fn run(self) {
         let (tell, told) = channel();
@@ -253,13 +253,14 @@ impl Watch {
         }
     }
 
-    fn known(&self) -> HashMap<String, Known> {
+    fn known(&self) -> HashMap<String, StoredFileState> {
         let read = self.store.read(|db| {
             let mut all =
                 db.prepare_cached("SELECT path, inode, size, modified FROM source_file")?;
             let rows = all.query_map([], |row| {
                 let number = |at| row.get::<_, i64>(at).map(i64::cast_unsigned);
-                let known = Known { inode: number(1)?, size: number(2)?, modified: row.get(3)? };
+                let known =
+                    StoredFileState { inode: number(1)?, size: number(2)?, modified: row.get(3)? };
                 Ok((row.get(0)?, known))
             })?;
             rows.collect()
@@ -304,12 +305,12 @@ impl Watch {
 
     /// Returns the sessions of a file with their positions in it, and the read error, if any.
     fn evaluate(&self, path: &Path) -> (Vec<(usize, Evaluated)>, Option<String>) {
-        match load_path(path, &Options::default()) {
+        match load_path(path, &ReadOptions::default()) {
             Ok(loaded) => {
                 let evaluated = loaded
                     .runs
                     .iter()
-                    .map(|run| self.evaluator.evaluate(run, Source::File))
+                    .map(|run| self.evaluator.evaluate(run, SessionSource::File))
                     .enumerate()
                     .filter(|(_, one)| !self.is_old(&one.row))
                     .collect();

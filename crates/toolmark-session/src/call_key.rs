@@ -5,14 +5,14 @@
 use crate::path::resolve;
 use crate::session::{Ended, Session, SessionCall};
 use crate::shell::CommandLine;
-use crate::words::Words;
+use crate::words::SearchWords;
 use foldhash::quality::FixedState;
 use foldhash::{HashMap, HashMapExt};
 use memchr::memmem;
 use serde_json::Value;
 use std::hash::{BuildHasher, Hash, Hasher};
 use toolmark_hosts::toolset::ToolRole;
-use toolmark_shell::ir::{Node, Operator, Script, Word};
+use toolmark_shell::ir::{IrNode, Operator, Script, Word};
 use toolmark_trace::Status;
 
 /// Key of a call. Calls with equal `work` request the same thing; calls with equal `text`
@@ -78,7 +78,7 @@ struct Shells {
 const RESET: &str = "Shell cwd was reset to ";
 
 /// Words without which a result does not reveal the directory of the shell.
-static MOVES: Words = Words::new(|| Words::searcher(&[RESET, "cd:"]));
+static MOVES: SearchWords = SearchWords::new(|| SearchWords::searcher(&[RESET, "cd:"]));
 
 impl Shells {
     fn new(session: &Session<'_>) -> Self {
@@ -152,7 +152,7 @@ impl Shells {
             let mut dir = self.directory(call);
             let items = command.parsed().map(|script| script.items.as_slice());
             for item in items.unwrap_or_default() {
-                let [Node::Simple(simple)] = item.pipeline.stages.as_slice() else { continue };
+                let [IrNode::Simple(simple)] = item.pipeline.stages.as_slice() else { continue };
                 let words: Vec<_> = simple.words.iter().filter_map(Word::fixed).collect();
                 if let [cd, to] = words.as_slice()
                     && cd == "cd"
@@ -220,7 +220,7 @@ fn call_key(call: &SessionCall<'_>, directory: &str, at: usize) -> CallKey {
 fn enter(script: &Script, dir: &mut String) -> usize {
     let mut start = 0;
     for item in &script.items {
-        let [Node::Simple(simple)] = item.pipeline.stages.as_slice() else { return start };
+        let [IrNode::Simple(simple)] = item.pipeline.stages.as_slice() else { return start };
         let words: Vec<_> = simple.words.iter().filter_map(Word::fixed).collect();
         match words.as_slice() {
             [cd, to] if cd == "cd" && matches!(item.after, Operator::And | Operator::Then) => {

@@ -15,8 +15,8 @@ use std::borrow::Cow;
 use toolmark_hosts::Args;
 use toolmark_hosts::toolset::{Tool, ToolRole};
 use toolmark_shell::{
-    Analysis, Context, Decision, Effect, Facts, Kind, analyze, analyze_parsed, analyze_read,
-    analyze_write,
+    Analysis, Decision, Effect, EffectKind, FileFacts, ShellContext, analyze, analyze_parsed,
+    analyze_read, analyze_write,
 };
 
 /// Arguments of a call.
@@ -140,18 +140,18 @@ impl<'a> ToolInput<'a> {
     /// touch a file. `base` provides additional facts; missing directories in it are filled
     /// in.
     #[must_use]
-    pub fn analyze(&self, base: &Context<'_>) -> Option<Analysis> {
+    pub fn analyze(&self, base: &ShellContext<'_>) -> Option<Analysis> {
         self.analyze_parsed(base, None)
     }
 
     /// The same, where its command may be parsed already.
     pub fn analyze_parsed(
         &self,
-        base: &Context<'_>,
+        base: &ShellContext<'_>,
         line: Option<&CommandLine<'_>>,
     ) -> Option<Analysis> {
         let directory = self.directory();
-        let on_disk = base.facts.filter(|_| base.roots.is_empty()).and_then(Facts::root);
+        let on_disk = base.facts.filter(|_| base.roots.is_empty()).and_then(FileFacts::root);
         let known = || on_disk.as_deref().or_else(|| self.cwd.map(checkout_of));
         let cwd = directory.as_deref();
         let root: Option<&str> = match base.roots {
@@ -172,7 +172,7 @@ impl<'a> ToolInput<'a> {
             [] => toolmark_hosts::protected(),
             declared => declared,
         };
-        let context = Context { cwd, roots, home, protected, ..*base };
+        let context = ShellContext { cwd, roots, home, protected, ..*base };
         match self.role() {
             ToolRole::RunsShell => {
                 let command = self.command()?;
@@ -226,7 +226,7 @@ impl<'a> ToolInput<'a> {
     }
 
     /// Analyzes a search, which shows the contents of the searched files.
-    fn analyze_search(&self, context: &Context<'_>) -> Option<Analysis> {
+    fn analyze_search(&self, context: &ShellContext<'_>) -> Option<Analysis> {
         let args = self.args.json()?;
         let text = |key: &str| args.get(key).and_then(Value::as_str);
         if text("output_mode").is_some_and(|mode| mode != "content") {
@@ -239,7 +239,7 @@ impl<'a> ToolInput<'a> {
     }
 
     /// Analyzes a tool without a description, from its name and its arguments alone.
-    fn analyze_unknown(&self, context: &Context<'_>) -> Option<Analysis> {
+    fn analyze_unknown(&self, context: &ShellContext<'_>) -> Option<Analysis> {
         let args = self.args.json()?;
         let name = by_name::ToolName::new(&self.name);
         let named = by_name::analyze_named(&name, args, context);
@@ -250,7 +250,7 @@ impl<'a> ToolInput<'a> {
         let paths: Vec<String> = self.paths().chain(paths).collect();
         let writes = name.says == by_name::Says::Writes;
         // The effect on a file is unknown, but some files must not be touched at all.
-        let is_told = |e: &Effect| writes || e.kind == Kind::Persist;
+        let is_told = |e: &Effect| writes || e.kind == EffectKind::Persist;
         let written = analyze_writes(paths.iter(), context);
         let read = || all_of(paths.iter().map(|path| analyze_read(path, context)));
         written
@@ -263,7 +263,7 @@ impl<'a> ToolInput<'a> {
 /// Analyzes writing to all of these files; `None` if there are none.
 fn analyze_writes(
     paths: impl Iterator<Item = impl AsRef<str>>,
-    context: &Context<'_>,
+    context: &ShellContext<'_>,
 ) -> Option<Analysis> {
     all_of(paths.map(|path| analyze_write(path.as_ref(), context)))
 }
@@ -357,7 +357,7 @@ mod tests {
             let session = crate::session::Session::new(&run, &toolsets);
             let analysis = session.calls()[0].analysis().unwrap();
             assert_eq!(analysis.decision, want, "{tool} {path}");
-            let is_delete = |effect: &Effect| effect.kind == Kind::Delete;
+            let is_delete = |effect: &Effect| effect.kind == EffectKind::Delete;
             assert_eq!(analysis.effects.iter().any(is_delete), deletes, "{tool} {path}");
         }
     }

@@ -110,11 +110,11 @@ impl ErrorClass {
 /// Maximum number of bytes to examine at the start and at the end of an error's text.
 const MAX_EXAMINED: usize = 4 << 10;
 
-type Words = &'static [(&'static str, ErrorClass)];
+type ErrorWords = &'static [(&'static str, ErrorClass)];
 
 /// Messages of editing tools. Only the results of such tools are searched, because files may
 /// contain the same words.
-const EDIT_WORDS: Words = &[
+const EDIT_WORDS: ErrorWords = &[
     ("`new_str` and `old_str` must be different", ErrorClass::EditNoop),
     ("String to replace not found", ErrorClass::EditNoMatch),
     ("0 occurrences found for old_string", ErrorClass::EditNoMatch),
@@ -136,7 +136,7 @@ const EDIT_WORDS: Words = &[
     ("old_string and new_string are exactly the same", ErrorClass::EditNoop),
 ];
 
-const FILE_WORDS: Words = &[
+const FILE_WORDS: ErrorWords = &[
     ("exceeds maximum allowed", ErrorClass::TooLarge),
     ("exceeds the maximum", ErrorClass::TooLarge),
     ("File too large", ErrorClass::TooLarge),
@@ -155,7 +155,7 @@ const FILE_WORDS: Words = &[
 ];
 
 /// Messages of hosts about any tool.
-const HOST_WORDS: Words = &[
+const HOST_WORDS: ErrorWords = &[
     // The host could not start one of its own programs, so the path is not the cause.
     ("posix_spawn '", ErrorClass::Other),
     ("doesn't want to proceed with this tool use", ErrorClass::Denied),
@@ -199,7 +199,7 @@ const HOST_WORDS: Words = &[
 ];
 
 /// Messages of the operating system and the network about any tool.
-const SYSTEM_WORDS: Words = &[
+const SYSTEM_WORDS: ErrorWords = &[
     ("EACCES", ErrorClass::NoPermission),
     ("EPERM", ErrorClass::NoPermission),
     ("ermission denied", ErrorClass::NoPermission),
@@ -237,7 +237,7 @@ const SYSTEM_WORDS: Words = &[
 ];
 
 /// Messages of git about operations that cannot proceed.
-const GIT_WORDS: Words = &[
+const GIT_WORDS: ErrorWords = &[
     ("CONFLICT (", ErrorClass::Conflict),
     ("would be overwritten by", ErrorClass::Conflict),
     ("You have unstaged changes", ErrorClass::Conflict),
@@ -254,7 +254,7 @@ const GIT_WORDS: Words = &[
 ];
 
 /// Messages of interpreters about missing libraries.
-const DEPENDENCY_WORDS: Words = &[
+const DEPENDENCY_WORDS: ErrorWords = &[
     ("ModuleNotFoundError", ErrorClass::Dependency),
     ("No module named", ErrorClass::Dependency),
     ("Cannot find module", ErrorClass::Dependency),
@@ -265,7 +265,7 @@ const DEPENDENCY_WORDS: Words = &[
 ];
 
 /// Messages of programs about invalid command lines.
-const USAGE_WORDS: Words = &[
+const USAGE_WORDS: ErrorWords = &[
     ("unknown option", ErrorClass::BadArguments),
     ("unrecognized option", ErrorClass::BadArguments),
     ("unrecognized arguments", ErrorClass::BadArguments),
@@ -282,7 +282,7 @@ const USAGE_WORDS: Words = &[
 ];
 
 /// Messages of a shell or a program about missing files.
-const MISSING_WORDS: Words = &[
+const MISSING_WORDS: ErrorWords = &[
     ("No such file or directory", ErrorClass::Missing),
     ("cannot find the path", ErrorClass::Missing),
     ("can't cd to", ErrorClass::Missing),
@@ -295,7 +295,7 @@ const MISSING_WORDS: Words = &[
 
 /// Word lists, in the order of [`LISTS`].
 #[derive(Debug, Clone, Copy)]
-enum List {
+enum ErrorWordList {
     Edit,
     File,
     Host,
@@ -308,7 +308,7 @@ enum List {
 }
 
 /// All lists, so that a text is searched once for all of them.
-const LISTS: &[Words] = &[
+const LISTS: &[ErrorWords] = &[
     EDIT_WORDS,
     FILE_WORDS,
     HOST_WORDS,
@@ -414,16 +414,16 @@ pub fn of_command(
         _ => {}
     }
     // The host's message comes first; a command may print anything after it.
-    if let Some(class) = text.first_lines().said(List::Host) {
+    if let Some(class) = text.first_lines().said(ErrorWordList::Host) {
         return class;
     }
-    let program = text.said(List::Git).filter(|_| command.contains("git"));
+    let program = text.said(ErrorWordList::Git).filter(|_| command.contains("git"));
     if let Some(class) = program {
         return class;
     }
     match command.purpose() {
-        Purpose::Tests if text.said(List::Runner).is_none() => return ErrorClass::Tests,
-        Purpose::Builds if text.said(List::Runner).is_none() => return ErrorClass::Build,
+        Purpose::Tests if text.said(ErrorWordList::Runner).is_none() => return ErrorClass::Tests,
+        Purpose::Builds if text.said(ErrorWordList::Runner).is_none() => return ErrorClass::Build,
         Purpose::Searches if exit_code.is_none_or(|code| code == 1) && !text.is_complaint() => {
             return ErrorClass::NothingFound;
         }
@@ -433,15 +433,15 @@ pub fn of_command(
     if text.is_not_found() {
         return ErrorClass::CommandNotFound;
     }
-    text.said(List::Dependency)
-        .or_else(|| text.said(List::System))
-        .or_else(|| text.said(List::Usage))
-        .or_else(|| text.said(List::Missing))
+    text.said(ErrorWordList::Dependency)
+        .or_else(|| text.said(ErrorWordList::System))
+        .or_else(|| text.said(ErrorWordList::Usage))
+        .or_else(|| text.said(ErrorWordList::Missing))
         .unwrap_or(ErrorClass::ExitCode)
 }
 
 /// Messages that show that the tests or the build did not even start.
-const MISSING_RUNNER: Words = &[
+const MISSING_RUNNER: ErrorWords = &[
     ("No module named pytest", ErrorClass::CommandNotFound),
     ("command not found", ErrorClass::CommandNotFound),
     ("can't cd to", ErrorClass::Missing),
@@ -473,12 +473,15 @@ fn misses(line: &str) -> bool {
 
 fn of_tool(role: ToolRole, text: &TextEnds<'_>) -> ErrorClass {
     let by_role = match role {
-        ToolRole::Edits | ToolRole::Patches => {
-            text.said(List::Edit).or_else(|| of_edit(text)).or_else(|| text.said(List::File))
+        ToolRole::Edits | ToolRole::Patches => text
+            .said(ErrorWordList::Edit)
+            .or_else(|| of_edit(text))
+            .or_else(|| text.said(ErrorWordList::File)),
+        ToolRole::Writes => {
+            text.said(ErrorWordList::Edit).or_else(|| text.said(ErrorWordList::File))
         }
-        ToolRole::Writes => text.said(List::Edit).or_else(|| text.said(List::File)),
         ToolRole::Reads | ToolRole::Lists | ToolRole::SearchesNames | ToolRole::SearchesContent => {
-            text.said(List::Host).or_else(|| text.said(List::File))
+            text.said(ErrorWordList::Host).or_else(|| text.said(ErrorWordList::File))
         }
         _ => None,
     };
@@ -487,8 +490,8 @@ fn of_tool(role: ToolRole, text: &TextEnds<'_>) -> ErrorClass {
         _ => ErrorClass::Other,
     };
     by_role
-        .or_else(|| text.said(List::Host))
-        .or_else(|| text.said(List::System))
+        .or_else(|| text.said(ErrorWordList::Host))
+        .or_else(|| text.said(ErrorWordList::System))
         .unwrap_or(fallback)
 }
 
@@ -545,7 +548,7 @@ impl<'t> TextEnds<'t> {
     }
 
     /// Returns the class of the first word of a list that occurs in the text.
-    fn said(&self, list: List) -> Option<ErrorClass> {
+    fn said(&self, list: ErrorWordList) -> Option<ErrorClass> {
         let (before, rest) = LISTS.split_at_checked(list as usize)?;
         let first: usize = before.iter().map(|list| list.len()).sum();
         let found = self.found.get_or_init(|| self.find_words());

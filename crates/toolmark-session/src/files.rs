@@ -4,7 +4,7 @@
 //! change anything. The calls that touch a file are listed once; the facts about a file are
 //! computed on first use, so that unused files cost nothing.
 
-use crate::patch::{self, Change};
+use crate::patch::{self, FileChange};
 use crate::path::resolve;
 use crate::session::{Ended, Replacement, Session, SessionCall};
 use crate::shell::{CommandLine, FileEffect};
@@ -14,7 +14,7 @@ use memchr::{memchr, memmem};
 use std::borrow::Cow;
 use std::cell::{Cell, OnceCell};
 use std::sync::Arc;
-use toolmark_hosts::toolset::{Name, ToolRole};
+use toolmark_hosts::toolset::{ToolRole, ToolsetName};
 
 /// Maximum size of a retained content.
 const LARGEST: usize = 8 << 20;
@@ -27,7 +27,7 @@ const COLUMNS_SHOWN: usize = 2000;
 
 /// Knowledge about a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Known {
+pub enum FileKnowledge {
     /// Nothing is known.
     Nothing,
     /// The file does not exist.
@@ -52,9 +52,9 @@ pub struct KnownLines {
 
 /// Knowledge about a file at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Snapshot {
+pub struct FileSnapshot {
     /// Known content.
-    pub known: Known,
+    pub known: FileKnowledge,
     /// Whether something else may have changed the file since: a shell command, a sub-agent,
     /// the user.
     pub stale: bool,
@@ -62,14 +62,14 @@ pub struct Snapshot {
     pub proof: Option<usize>,
 }
 
-impl Snapshot {
-    const NOTHING: Self = Self { known: Known::Nothing, stale: false, proof: None };
+impl FileSnapshot {
+    const NOTHING: Self = Self { known: FileKnowledge::Nothing, stale: false, proof: None };
 
     /// Returns the whole content, if it is known and not stale.
     #[must_use]
     pub fn content(&self) -> Option<&Arc<str>> {
         match &self.known {
-            Known::Whole(text) if !self.stale => Some(text),
+            FileKnowledge::Whole(text) if !self.stale => Some(text),
             _ => None,
         }
     }
@@ -80,8 +80,8 @@ impl Snapshot {
     pub fn occurrences(&self, text: &str) -> Occurrences {
         match &self.known {
             _ if self.stale => Occurrences::Unknown,
-            Known::Whole(content) => Occurrences::Exactly(count(content, text)),
-            Known::Lines(lines) => {
+            FileKnowledge::Whole(content) => Occurrences::Exactly(count(content, text)),
+            FileKnowledge::Lines(lines) => {
                 Occurrences::AtLeast(lines.iter().map(|part| count(&part.text, text)).sum())
             }
             _ => Occurrences::Unknown,
@@ -121,7 +121,7 @@ pub fn count(content: &str, text: &str) -> usize {
 
 /// Facts that the trace proves about files.
 pub struct Files {
-    logs: HashMap<String, Log>,
+    logs: HashMap<String, FileCalls>,
     /// Indexes of the calls after which any file may have changed.
     barriers: Vec<usize>,
     kept: Cell<usize>,
@@ -129,7 +129,7 @@ pub struct Files {
 
 /// Calls that touch one file, and the resulting facts.
 #[derive(Default)]
-struct Log {
+struct FileCalls {
     /// Indexes into the calls of the session.
     touches: Vec<usize>,
     history: OnceCell<Vec<Moment>>,
@@ -139,7 +139,7 @@ struct Moment {
     /// Call after which the snapshot applies, and its turn.
     after: usize,
     turn: u32,
-    snapshot: Snapshot,
+    snapshot: FileSnapshot,
 }
 
 impl Files {
@@ -189,12 +189,17 @@ impl Files {
 
     /// Returns the state of a file just before a call.
     #[must_use]
-    pub fn before(&self, session: &Session<'_>, call: &SessionCall<'_>, path: &str) -> Snapshot {
-        let Some(log) = self.logs.get(path) else { return Snapshot::NOTHING };
+    pub fn before(
+        &self,
+        session: &Session<'_>,
+        call: &SessionCall<'_>,
+        path: &str,
+    ) -> FileSnapshot {
+        let Some(log) = self.logs.get(path) else { return FileSnapshot::NOTHING };
         let history = log.history.get_or_init(|| self.replay(session, path, &log.touches));
         let end = history.partition_point(|moment| moment.after < call.index);
         let Some(moment) = end.checked_sub(1).and_then(|last| history.get(last)) else {
-            return Snapshot::NOTHING;
+            return FileSnapshot::NOTHING;
         };
         let mut snapshot = moment.snapshot.clone();
         snapshot.stale |= moment.turn != call.turn || self.is_disturbed(moment.after, call.index);
@@ -204,7 +209,7 @@ impl Files {
     fn replay(&self, session: &Session<'_>, path: &str, touches: &[usize]) -> Vec<Moment> {
         let mut history: Vec<Moment> = Vec::with_capacity(touches.len());
         for call in touches.iter().filter_map(|position| session.calls().get(*position)) {
-            let mut before = history.last().map_or(Snapshot::NOTHING, |m| m.snapshot.clone());
+            let mut before = history.last().map_or(FileSnapshot::NOTHING, |m| m.snapshot.clone());
             if let Some(last) = history.last() {
                 before.stale |= last.turn != call.turn || self.is_disturbed(last.after, call.index);
             }
@@ -215,15 +220,15 @@ impl Files {
     }
 
     /// Discards content that exceeds the limits.
-    fn bounded(&self, mut snapshot: Snapshot) -> Snapshot {
+    fn bounded(&self, mut snapshot: FileSnapshot) -> FileSnapshot {
         let size = match &snapshot.known {
-            Known::Whole(text) => text.len(),
-            Known::Lines(lines) => lines.iter().map(|part| part.text.len()).sum(),
+            FileKnowledge::Whole(text) => text.len(),
+            FileKnowledge::Lines(lines) => lines.iter().map(|part| part.text.len()).sum(),
             _ => return snapshot,
         };
         let kept = self.kept.get().saturating_add(size);
         if size > LARGEST || kept > MAX_KEPT {
-            snapshot.known = Known::Exists;
+            snapshot.known = FileKnowledge::Exists;
         } else {
             self.kept.set(kept);
         }
@@ -240,7 +245,7 @@ fn paths_of(session: &Session<'_>, text: &str) -> Vec<String> {
     let mut paths = Vec::new();
     for file in patch::parse(text) {
         paths.push(at_home(session, file.path));
-        if let Change::Update { to: Some(to), .. } = file.change {
+        if let FileChange::Update { to: Some(to), .. } = file.change {
             paths.push(at_home(session, to));
         }
     }
@@ -252,7 +257,7 @@ fn at_home(session: &Session<'_>, path: &str) -> String {
 }
 
 /// Returns the certain effects of a shell command, with resolved paths.
-fn effects(call: &SessionCall<'_>) -> Vec<(String, Known)> {
+fn effects(call: &SessionCall<'_>) -> Vec<(String, FileKnowledge)> {
     let effects = call.line().map(CommandLine::file_effects).unwrap_or_default();
     if effects.is_empty() {
         return Vec::new();
@@ -260,27 +265,32 @@ fn effects(call: &SessionCall<'_>) -> Vec<(String, Known)> {
     let directory = call.directory();
     let directory = directory.as_deref();
     let known = |effect: &FileEffect| match effect {
-        FileEffect::Written(path) => (resolve(directory, path), Known::Exists),
-        FileEffect::Removed(path) => (resolve(directory, path), Known::Absent),
+        FileEffect::Written(path) => (resolve(directory, path), FileKnowledge::Exists),
+        FileEffect::Removed(path) => (resolve(directory, path), FileKnowledge::Absent),
     };
     effects.iter().map(known).collect()
 }
 
 /// Returns the state of a file after a call that touches it.
-fn after(session: &Session<'_>, path: &str, call: &SessionCall<'_>, before: Snapshot) -> Snapshot {
-    let shown = |known| Snapshot { known, stale: false, proof: Some(call.index) };
-    let uncertain = || Snapshot { known: Known::Nothing, stale: true, proof: None };
+fn after(
+    session: &Session<'_>,
+    path: &str,
+    call: &SessionCall<'_>,
+    before: FileSnapshot,
+) -> FileSnapshot {
+    let shown = |known| FileSnapshot { known, stale: false, proof: Some(call.index) };
+    let uncertain = || FileSnapshot { known: FileKnowledge::Nothing, stale: true, proof: None };
     match (call.role, call.ended) {
         (ToolRole::Reads, Ended::Ok) => match seen(call) {
             None => match before.known {
-                Known::Nothing | Known::Absent => shown(Known::Exists),
+                FileKnowledge::Nothing | FileKnowledge::Absent => shown(FileKnowledge::Exists),
                 _ => before,
             },
-            Some(ShownContent { complete: true, lines }) => shown(Known::Whole(lines.text)),
+            Some(ShownContent { complete: true, lines }) => shown(FileKnowledge::Whole(lines.text)),
             Some(ShownContent { lines, .. }) => shown(joined(before, lines)),
         },
         (ToolRole::Reads, Ended::Failed) => match crate::error_class::classify(call) {
-            Some(crate::error_class::ErrorClass::Missing) => shown(Known::Absent),
+            Some(crate::error_class::ErrorClass::Missing) => shown(FileKnowledge::Absent),
             _ => before,
         },
         (ToolRole::Reads, Ended::Unknown) => before,
@@ -288,15 +298,19 @@ fn after(session: &Session<'_>, path: &str, call: &SessionCall<'_>, before: Snap
         (ToolRole::Writes | ToolRole::Edits | ToolRole::Patches, Ended::Failed) => before,
         (ToolRole::Writes | ToolRole::Edits | ToolRole::Patches, Ended::Unknown) => uncertain(),
         (ToolRole::Writes, Ended::Ok) => match call.content() {
-            Some(content) => shown(Known::Whole(unified(content))),
-            None => shown(Known::Exists),
+            Some(content) => shown(FileKnowledge::Whole(unified(content))),
+            None => shown(FileKnowledge::Exists),
         },
         (ToolRole::Edits, Ended::Ok) => {
             let stale = before.stale;
             let edited = call.edits().iter().try_fold(before.known, |known, e| edited(&known, e));
             match edited {
-                Some(known) => Snapshot { known, stale, proof: Some(call.index) },
-                None => Snapshot { known: Known::Exists, stale: false, proof: Some(call.index) },
+                Some(known) => FileSnapshot { known, stale, proof: Some(call.index) },
+                None => FileSnapshot {
+                    known: FileKnowledge::Exists,
+                    stale: false,
+                    proof: Some(call.index),
+                },
             }
         }
         (ToolRole::Patches, Ended::Ok) => patched(session, path, call, before),
@@ -363,7 +377,7 @@ pub fn body(result: &str) -> &str {
 }
 
 /// Returns the numbered lines at the start of a result, and the text after them.
-fn numbered<'t>(result: &'t str, marks: &[Name]) -> Option<(KnownLines, &'t str)> {
+fn numbered<'t>(result: &'t str, marks: &[ToolsetName]) -> Option<(KnownLines, &'t str)> {
     let numbering = Numbering::new(marks);
     let mut text = String::with_capacity(result.len());
     let mut first = 0;
@@ -392,14 +406,14 @@ fn numbered<'t>(result: &'t str, marks: &[Name]) -> Option<(KnownLines, &'t str)
 }
 
 /// Merges lines that were just read with the known ones.
-fn joined(before: Snapshot, lines: KnownLines) -> Known {
+fn joined(before: FileSnapshot, lines: KnownLines) -> FileKnowledge {
     /// Maximum number of separate ranges.
     const PIECES: usize = 64;
     let end = |part: &KnownLines| part.first + text::lines(&part.text).count();
     let mut all = match before.known {
-        Known::Lines(known) if !before.stale => known.to_vec(),
+        FileKnowledge::Lines(known) if !before.stale => known.to_vec(),
         // A part of known content adds nothing.
-        Known::Whole(text) if !before.stale => return Known::Whole(text),
+        FileKnowledge::Whole(text) if !before.stale => return FileKnowledge::Whole(text),
         _ => Vec::new(),
     };
     // For overlapping lines the newer ones count.
@@ -409,28 +423,28 @@ fn joined(before: Snapshot, lines: KnownLines) -> Known {
     if all.len() > PIECES {
         all.remove(0);
     }
-    Known::Lines(all.into())
+    FileKnowledge::Lines(all.into())
 }
 
 /// Returns the content after one replacement; `None` if it cannot be computed from the known
 /// content.
-fn edited(known: &Known, edit: &Replacement<'_>) -> Option<Known> {
+fn edited(known: &FileKnowledge, edit: &Replacement<'_>) -> Option<FileKnowledge> {
     let (old, new) = (unified(edit.old), unified(edit.new));
     match known {
         // An edit with an empty old text creates the file.
-        _ if old.is_empty() && matches!(known, Known::Nothing | Known::Absent) => {
-            Some(Known::Whole(new))
+        _ if old.is_empty() && matches!(known, FileKnowledge::Nothing | FileKnowledge::Absent) => {
+            Some(FileKnowledge::Whole(new))
         }
         _ if old.is_empty() => None,
-        Known::Whole(text) => match count(text, &old) {
+        FileKnowledge::Whole(text) => match count(text, &old) {
             0 => None,
-            1 => Some(Known::Whole(replaced(text, &old, &new))),
+            1 => Some(FileKnowledge::Whole(replaced(text, &old, &new))),
             n if edit.all || edit.count == Some(n) => {
-                Some(Known::Whole(text.replace(&*old, &new).into()))
+                Some(FileKnowledge::Whole(text.replace(&*old, &new).into()))
             }
             _ => None,
         },
-        Known::Lines(parts) => {
+        FileKnowledge::Lines(parts) => {
             let in_parts: usize = parts.iter().map(|part| count(&part.text, &old)).sum();
             // The text may also occur in other parts of the file.
             if in_parts != 1 || edit.all {
@@ -449,7 +463,7 @@ fn edited(known: &Known, edit: &Replacement<'_>) -> Option<Known> {
                 }
                 out.push(part);
             }
-            Some(Known::Lines(out.into()))
+            Some(FileKnowledge::Lines(out.into()))
         }
         _ => None,
     }
@@ -465,28 +479,30 @@ fn patched(
     session: &Session<'_>,
     path: &str,
     call: &SessionCall<'_>,
-    before: Snapshot,
-) -> Snapshot {
-    let shown = |known| Snapshot { known, stale: false, proof: Some(call.index) };
-    let Some(text) = call.patch() else { return shown(Known::Nothing) };
+    before: FileSnapshot,
+) -> FileSnapshot {
+    let shown = |known| FileSnapshot { known, stale: false, proof: Some(call.index) };
+    let Some(text) = call.patch() else { return shown(FileKnowledge::Nothing) };
     let mut now = before;
     for file in patch::parse(&text) {
         let is_it = at_home(session, file.path) == path;
         now = match file.change {
-            Change::Add(content) if is_it => shown(Known::Whole(content.into())),
-            Change::Delete if is_it => shown(Known::Absent),
-            Change::Update { to: Some(to), .. } if is_it && at_home(session, to) != path => {
-                shown(Known::Absent)
+            FileChange::Add(content) if is_it => shown(FileKnowledge::Whole(content.into())),
+            FileChange::Delete if is_it => shown(FileKnowledge::Absent),
+            FileChange::Update { to: Some(to), .. } if is_it && at_home(session, to) != path => {
+                shown(FileKnowledge::Absent)
             }
-            Change::Update { hunks, .. } if is_it => match &now.known {
-                Known::Whole(content) => match patch::apply(content, &hunks) {
-                    Some(content) => Snapshot { known: Known::Whole(content.into()), ..now },
-                    None => shown(Known::Exists),
+            FileChange::Update { hunks, .. } if is_it => match &now.known {
+                FileKnowledge::Whole(content) => match patch::apply(content, &hunks) {
+                    Some(content) => {
+                        FileSnapshot { known: FileKnowledge::Whole(content.into()), ..now }
+                    }
+                    None => shown(FileKnowledge::Exists),
                 },
-                _ => shown(Known::Exists),
+                _ => shown(FileKnowledge::Exists),
             },
-            Change::Update { to: Some(to), .. } if at_home(session, to) == path => {
-                shown(Known::Exists)
+            FileChange::Update { to: Some(to), .. } if at_home(session, to) == path => {
+                shown(FileKnowledge::Exists)
             }
             _ => now,
         };

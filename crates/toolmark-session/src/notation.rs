@@ -37,8 +37,9 @@ use toolmark_config::Node;
 use toolmark_hosts::tool_policy::ToolPolicy;
 use toolmark_hosts::toolset::builtin;
 use toolmark_trace::{
-    Answer, At, Builder, Declared, DeclaredOutcome, EventKind, ExpectedCall, Level, Location, Move,
-    NewCall, Parent, Payload, Status, Text, ToolDefinition, ToolName, Trajectory, format_by_id,
+    At, DeclaredOutcome, EventKind, ExpectedCall, Location, Move, NewCall, Parent, Payload,
+    ReaderResult, RunDeclaration, Status, StatusLevel, Text, ToolDefinition, ToolName, Trajectory,
+    TrajectoryBuilder, format_by_id,
 };
 
 /// File name of a trace in this notation, used in evidence.
@@ -92,11 +93,11 @@ pub fn parse(text: &str) -> Result<Trajectory, NotationError> {
     let host = text.lines().find_map(|line| line.trim().strip_prefix("host:")).map(str::trim);
     let (format, agent) = written_by(host.unwrap_or("claude-code"))?;
     let info = format_by_id(format).ok_or_else(|| NotationError::Format(format.into()))?.info();
-    let mut builder = Builder::new(info, Arc::from(FILE));
+    let mut builder = TrajectoryBuilder::new(info, Arc::from(FILE));
     builder.run.agent.name = Some(agent.into());
     builder.run.cwd = Some("/w".into());
     builder.run.id = Some("example".into());
-    let mut lines = Lines { builder, step: None, offset: 0, children: Vec::new() };
+    let mut lines = NotationLines { builder, step: None, offset: 0, children: Vec::new() };
     for (number, line) in text.split('\n').enumerate() {
         let told = lines.take(line.trim(), number);
         told.map_err(|error| NotationError::Line(number + 1, error))?;
@@ -134,8 +135,8 @@ fn written_by(host: &str) -> Result<(&str, &str), NotationError> {
         .ok_or_else(|| NotationError::Host(host.to_owned()))
 }
 
-struct Lines {
-    builder: Builder,
+struct NotationLines {
+    builder: TrajectoryBuilder,
     /// Response to which the next call belongs.
     step: Option<u32>,
     offset: u64,
@@ -143,7 +144,7 @@ struct Lines {
     children: Vec<(usize, String)>,
 }
 
-impl Lines {
+impl NotationLines {
     fn take(&mut self, line: &str, number: usize) -> Result<(), LineError> {
         let at = At::recorded(&Location {
             file: FILE.into(),
@@ -216,7 +217,7 @@ impl Lines {
         let (name, args) = text.split_once(' ').ok_or(LineError::Expected)?;
         serde_json::from_str::<Value>(args)?;
         let run = &mut self.builder.run;
-        run.declared = Some(Declared {
+        run.declared = Some(RunDeclaration {
             outcome: DeclaredOutcome::Failed,
             says: "reward 0".into(),
             at: at.clone(),
@@ -286,11 +287,11 @@ impl Lines {
         let (mark, result) = after.split_once(' ').unwrap_or((after, "\"\""));
         let result: String = serde_json::from_str(result.trim())
             .map_err(|error| LineError::Result(name.to_owned(), error))?;
-        let answer = Answer::new(Some(Payload::text(Text::owned(result))), at);
+        let answer = ReaderResult::new(Some(Payload::text(Text::owned(result))), at);
         let answer = match mark {
             "->" => answer.protocol(false),
             "!>" => answer.protocol(true),
-            "x>" => answer.status(Status::Denied, Level::Denial),
+            "x>" => answer.status(Status::Denied, StatusLevel::Denial),
             "?>" => answer,
             mark => match mark.strip_prefix('!').map(str::parse) {
                 Some(Ok(code)) => answer.protocol(true).exit_code(Some(code)),

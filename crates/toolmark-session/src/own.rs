@@ -6,7 +6,7 @@ use crate::shell::{CommandLine, FileEffect};
 use std::cell::LazyCell;
 use std::collections::BTreeSet;
 use toolmark_hosts::toolset::ToolRole;
-use toolmark_shell::{Analysis, Effect, Kind};
+use toolmark_shell::{Analysis, Effect, EffectKind};
 
 /// Files that the agent created in this session.
 #[derive(Default)]
@@ -78,13 +78,18 @@ impl Own {
 
     /// Whether the effect only changes what the agent created.
     pub fn holds(&self, session: &Session<'_>, call: &SessionCall<'_>, effect: &Effect) -> bool {
-        let is_of_files = matches!(effect.kind, Kind::Delete | Kind::Overwrite | Kind::DiscardVcs);
+        let is_of_files = matches!(
+            effect.kind,
+            EffectKind::Delete | EffectKind::Overwrite | EffectKind::DiscardVcs
+        );
         if !is_of_files || effect.target.is_empty() || self.paths.is_empty() {
             return false;
         }
         // The directory of the command is not tracked here.
         let ending = format!("/{}", effect.target.trim_start_matches("./"));
-        if effect.kind == Kind::DiscardVcs && self.paths.iter().any(|own| own.ends_with(&ending)) {
+        if effect.kind == EffectKind::DiscardVcs
+            && self.paths.iter().any(|own| own.ends_with(&ending))
+        {
             return true;
         }
         let cwd = session.trajectory().cwd.as_ref().map(|cwd| cwd.get());

@@ -3,12 +3,12 @@
 //! session's own work, or runs something that the session wrote.
 
 use crate::effects::{IN_BACKGROUND, ToolInput, is_set};
-use crate::patch::Change;
+use crate::patch::FileChange;
 use crate::project::is_below;
 use crate::session::{Ended, SessionCall};
 use std::collections::{BTreeMap, BTreeSet};
 use toolmark_hosts::toolset::ToolRole;
-use toolmark_shell::{Analysis, Facts, Left, is_shared_branch};
+use toolmark_shell::{Analysis, FileFacts, LeftState, is_shared_branch};
 
 /// Maximum number of files of each kind to remember.
 const MAX_FILES: usize = 4096;
@@ -37,7 +37,7 @@ pub struct Past {
 
 /// Returns the state that a call leaves behind, from its tool and its effects.
 #[must_use]
-pub fn left_by(input: &ToolInput<'_>, analysis: &Analysis) -> Left {
+pub fn left_by(input: &ToolInput<'_>, analysis: &Analysis) -> LeftState {
     let mut left = analysis.left.clone();
     match input.role() {
         ToolRole::RunsShell => {
@@ -48,13 +48,13 @@ pub fn left_by(input: &ToolInput<'_>, analysis: &Analysis) -> Left {
             left
         }
         ToolRole::Writes => left,
-        ToolRole::Edits => Left { changed: std::mem::take(&mut left.made), ..left },
+        ToolRole::Edits => LeftState { changed: std::mem::take(&mut left.made), ..left },
         ToolRole::Patches => {
             let patch = input.patch().unwrap_or_default();
             let (made, changed) = divide(std::mem::take(&mut left.made), patch);
-            Left { made, changed, ..left }
+            LeftState { made, changed, ..left }
         }
-        _ => Left::default(),
+        _ => LeftState::default(),
     }
 }
 
@@ -67,7 +67,7 @@ pub fn divide(written: Vec<String>, patch: &str) -> (Vec<String>, Vec<String>) {
         before.is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
     };
     let is_new = |path: &String| {
-        let mut added = files.iter().filter(|file| matches!(file.change, Change::Add(_)));
+        let mut added = files.iter().filter(|file| matches!(file.change, FileChange::Add(_)));
         added.any(|file| file.paths().any(|own| is_at(path, own)))
     };
     written.into_iter().partition(is_new)
@@ -75,7 +75,7 @@ pub fn divide(written: Vec<String>, patch: &str) -> (Vec<String>, Vec<String>) {
 
 impl Past {
     /// Records a call.
-    fn note(&mut self, input: &ToolInput<'_>, left: Left) {
+    fn note(&mut self, input: &ToolInput<'_>, left: LeftState) {
         if input.role() == ToolRole::Writes {
             let content = input.tool.zip(input.args.json());
             let content = content.and_then(|(tool, args)| tool.content.text(args));
@@ -88,7 +88,7 @@ impl Past {
     }
 
     /// Adds a call of a recorded session, with the state that it leaves behind.
-    pub fn follow(&mut self, call: &SessionCall<'_>, left: Option<Left>) {
+    pub fn follow(&mut self, call: &SessionCall<'_>, left: Option<LeftState>) {
         match left {
             Some(left) if call.ended != Ended::Failed && call.role != ToolRole::Reads => {
                 self.note(&call.as_input(), left);
@@ -119,7 +119,7 @@ impl Past {
     }
 
     /// Adds the state that a call has left behind.
-    pub fn add(&mut self, left: Left) {
+    pub fn add(&mut self, left: LeftState) {
         for path in left.made {
             let is_older = self.is_older(&path);
             keep(if is_older { &mut self.changed } else { &mut self.made }, path);
@@ -241,7 +241,7 @@ fn is_name(text: &str) -> bool {
     !text.is_empty() && text.len() < 256 && !text.contains([' ', '\'', ':'])
 }
 
-impl Facts for Past {
+impl FileFacts for Past {
     fn tracked(&self, _: &str) -> Option<bool> {
         None
     }
@@ -300,19 +300,19 @@ impl Facts for Past {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use toolmark_shell::{Context, Decision, analyze};
+    use toolmark_shell::{Decision, ShellContext, analyze};
 
     fn decide(commands: &[&str], output: &str, last: &str) -> Decision {
         let mut past = Past::default();
         past.see("/srv/me/w/src/main.rs");
         let cwd = Some("/srv/me/w");
         for command in commands {
-            let context = Context { cwd, facts: Some(&past), ..Context::default() };
+            let context = ShellContext { cwd, facts: Some(&past), ..ShellContext::default() };
             let left = analyze(command, &context).left;
             past.add(left);
         }
         past.hear(output);
-        analyze(last, &Context { cwd, facts: Some(&past), ..Context::default() }).decision
+        analyze(last, &ShellContext { cwd, facts: Some(&past), ..ShellContext::default() }).decision
     }
 
     #[test]

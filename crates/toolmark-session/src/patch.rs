@@ -10,15 +10,15 @@ pub struct FilePatch<'p> {
     /// Path of the file in the patch.
     pub path: &'p str,
     /// Change of the file.
-    pub change: Change<'p>,
+    pub change: FileChange<'p>,
 }
 
 impl<'p> FilePatch<'p> {
     /// Returns the path of the file and its new path.
     pub fn paths(&self) -> impl Iterator<Item = &'p str> {
         let to = match self.change {
-            Change::Update { to, .. } => to,
-            Change::Add(_) | Change::Delete => None,
+            FileChange::Update { to, .. } => to,
+            FileChange::Add(_) | FileChange::Delete => None,
         };
         std::iter::once(self.path).chain(to)
     }
@@ -26,7 +26,7 @@ impl<'p> FilePatch<'p> {
 
 /// Change of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Change<'p> {
+pub enum FileChange<'p> {
     /// The file is created with this content.
     Add(String),
     /// The file is deleted.
@@ -62,11 +62,14 @@ pub fn parse(text: &str) -> Vec<FilePatch<'_>> {
         }
         let named = |mark: &str| line.strip_prefix(mark).map(str::trim);
         if let Some(path) = named("*** Add File: ") {
-            files.push(FilePatch { path, change: Change::Add(String::new()) });
+            files.push(FilePatch { path, change: FileChange::Add(String::new()) });
         } else if let Some(path) = named("*** Delete File: ") {
-            files.push(FilePatch { path, change: Change::Delete });
+            files.push(FilePatch { path, change: FileChange::Delete });
         } else if let Some(path) = named("*** Update File: ") {
-            files.push(FilePatch { path, change: Change::Update { to: None, hunks: Vec::new() } });
+            files.push(FilePatch {
+                path,
+                change: FileChange::Update { to: None, hunks: Vec::new() },
+            });
         } else if let Some(file) = files.last_mut() {
             add_line(&mut file.change, line);
         }
@@ -74,16 +77,16 @@ pub fn parse(text: &str) -> Vec<FilePatch<'_>> {
     files
 }
 
-fn add_line<'p>(change: &mut Change<'p>, line: &'p str) {
+fn add_line<'p>(change: &mut FileChange<'p>, line: &'p str) {
     match change {
-        Change::Delete => {}
-        Change::Add(content) => {
+        FileChange::Delete => {}
+        FileChange::Add(content) => {
             if let Some(added) = line.strip_prefix('+') {
                 content.push_str(added);
                 content.push('\n');
             }
         }
-        Change::Update { to, hunks } => {
+        FileChange::Update { to, hunks } => {
             if let Some(name) = line.strip_prefix("*** Move to: ") {
                 *to = Some(name.trim());
                 return;
@@ -168,10 +171,10 @@ mod tests {
     fn files_and_changes() {
         let files = parse(PATCH);
         assert_eq!(files.iter().map(|f| f.path).collect::<Vec<_>>(), ["a.rs", "c.rs", "d.rs"]);
-        let Change::Update { to, hunks } = &files[0].change else { panic!() };
+        let FileChange::Update { to, hunks } = &files[0].change else { panic!() };
         assert_eq!((*to, hunks[0].anchor), (Some("b.rs"), Some("fn main() {")));
         assert_eq!(hunks[0].old, ["    old();", "}"]);
-        assert_eq!(files[1].change, Change::Add("one\ntwo\n".into()));
+        assert_eq!(files[1].change, FileChange::Add("one\ntwo\n".into()));
         let after = apply("fn a() {\n    old();\n}\nfn main() {\n    old();\n}\n", hunks);
         assert_eq!(after.unwrap(), "fn a() {\n    old();\n}\nfn main() {\n    new();\n}\n");
         assert_eq!(apply("nothing\n", hunks), None);

@@ -64,7 +64,7 @@ use toolmark_shell::Effect;
 
 /// Faults in the reaction to a failure; each has its own rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fault {
+pub enum RecoveryFault {
     /// The same call was repeated with nothing changed.
     Repeat,
     /// The whole file was rewritten after an edit of it had failed.
@@ -81,20 +81,20 @@ pub enum Fault {
 
 /// Outcome of a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub enum RecoveryStatus {
     /// Recovered.
     Recovered,
     /// Partially recovered.
     Partial,
     /// Wrong reaction.
-    Failed(Fault),
+    Failed(RecoveryFault),
     /// A denied action was done by another route.
     Evaded,
     /// Undecided by the following calls.
     Open,
 }
 
-impl Verdict {
+impl RecoveryStatus {
     /// Returns the score; an undecided outcome counts half.
     #[must_use]
     pub fn score(self) -> f64 {
@@ -108,7 +108,7 @@ impl Verdict {
 
 /// A failed call and its outcome. Calls are given by their index in [`Session::calls`].
 #[derive(Debug, Clone)]
-pub struct Failure {
+pub struct SessionFailure {
     /// The failed call.
     pub at: usize,
     /// Class of the error.
@@ -118,7 +118,7 @@ pub struct Failure {
     /// Whether the failure needs a reaction. An expected answer does not.
     pub asks: bool,
     /// Outcome.
-    pub verdict: Verdict,
+    pub verdict: RecoveryStatus,
     /// Reason, as a fragment.
     pub why: &'static str,
     /// The call that decided the outcome.
@@ -137,11 +137,11 @@ pub struct Failure {
     pub escalation: Option<(usize, Effect)>,
 }
 
-impl Failure {
+impl SessionFailure {
     /// Whether the reaction was this fault.
     #[must_use]
-    pub fn is_fault(&self, fault: Fault) -> bool {
-        self.verdict == Verdict::Failed(fault)
+    pub fn is_fault(&self, fault: RecoveryFault) -> bool {
+        self.verdict == RecoveryStatus::Failed(fault)
     }
 }
 
@@ -150,7 +150,7 @@ const MAX_SKIPPED: usize = 64;
 
 /// Returns every failure of a session from which the agent has to recover, in order.
 #[must_use]
-pub fn failures(session: &Session<'_>) -> Vec<Failure> {
+pub fn failures(session: &Session<'_>) -> Vec<SessionFailure> {
     let mut found = Vec::new();
     for (at, (call, key)) in session.calls().iter().zip(session.keys()).enumerate() {
         let (class, masked) = match classify(call) {

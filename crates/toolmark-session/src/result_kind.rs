@@ -6,7 +6,9 @@ use crate::shell::CommandLine;
 use std::borrow::Cow;
 use toolmark_hosts::results::{note_of_host, note_of_tool, unframe};
 use toolmark_hosts::toolset::ToolRole;
-use toolmark_shell::results::{Ending, Reading, ResultKind, kind_of_message, kind_of_object, read};
+use toolmark_shell::results::{
+    Ending, ResultKind, ResultReading, kind_of_message, kind_of_object, read,
+};
 use toolmark_trace::Status;
 
 /// The meaning of the result of a call.
@@ -62,7 +64,7 @@ fn read_result(call: &SessionCall<'_>) -> CallReading {
         Some(command) => {
             let code = call.call.exit_code;
             match read_command(command, call.ended, code, &text) {
-                Some(Reading { kind, line, program, is_masked }) => {
+                Some(ResultReading { kind, line, program, is_masked }) => {
                     let line = line.map(str::to_owned);
                     let is_masked = is_masked || hides(call, kind);
                     CallReading { kind, line, program, is_masked }
@@ -95,7 +97,7 @@ pub(crate) fn read_command<'t>(
     ended: Ended,
     exit_code: Option<i64>,
     text: &'t str,
-) -> Option<Reading<'t>> {
+) -> Option<ResultReading<'t>> {
     let frame = unframe(text);
     let code = exit_code.or(frame.exit_code);
     let ending = match (ended, code) {

@@ -12,21 +12,21 @@ use crate::files::Files;
 use crate::hidden_failure::HiddenFailure;
 use crate::path::resolve;
 use crate::project::Project;
-use crate::recovery::Failure;
+use crate::recovery::SessionFailure;
 use crate::result_kind::CallReading;
 use crate::shell::CommandLine;
 use crate::text::head;
 use crate::tool_effect::ToolEffect;
-use crate::words::Words;
+use crate::words::SearchWords;
 use foldhash::{HashMap, HashMapExt};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
 use toolmark_hosts::tool_policy::ToolPolicy;
-use toolmark_hosts::toolset::{Chosen, Tool, ToolRole, Toolset, Toolsets};
-use toolmark_outcome::{CallRef, Evidence, Role, TracePlace, Untrusted, excerpt};
-use toolmark_shell::{Analysis, Context, Effect, Facts, analyze_parsed};
+use toolmark_hosts::toolset::{ChosenToolset, Tool, ToolRole, Toolset, Toolsets};
+use toolmark_outcome::{CallRef, Evidence, EvidenceRole, TracePlace, Untrusted, excerpt};
+use toolmark_shell::{Analysis, Effect, FileFacts, ShellContext, analyze_parsed};
 use toolmark_trace::{
     Actor, At, Call, Event, EventKind, Form, Payload, Status, ToolDefinition, ToolName, Trajectory,
 };
@@ -61,12 +61,12 @@ impl Ended {
 /// Cached data shared by the calls of a session. Sessions run the same commands and touch the
 /// same files many times.
 #[derive(Debug, Default)]
-struct Known<'a> {
+struct SessionCache<'a> {
     lines: RefCell<HashMap<&'a str, Rc<CommandLine<'a>>>>,
     analyses: RefCell<HashMap<AnalysisKey<'a>, Rc<Analysis>>>,
 }
 
-impl<'a> Known<'a> {
+impl<'a> SessionCache<'a> {
     fn line(&self, text: &'a str) -> Rc<CommandLine<'a>> {
         let mut lines = self.lines.borrow_mut();
         Rc::clone(lines.entry(text).or_insert_with(|| Rc::new(CommandLine::new(text))))
@@ -108,7 +108,7 @@ pub struct SessionCall<'a> {
     /// Decoded text of the result, if decoding was necessary and there is room for it.
     decoded: OnceCell<String>,
     room: Rc<Cell<usize>>,
-    known: Rc<Known<'a>>,
+    known: Rc<SessionCache<'a>>,
     line: OnceCell<Option<Rc<CommandLine<'a>>>>,
     analysis: OnceCell<Option<Rc<Analysis>>>,
     effects: OnceCell<Vec<Effect>>,
@@ -181,7 +181,7 @@ impl<'a> SessionCall<'a> {
 
     /// Whether the result may contain one of these words. The raw bytes of the file are searched,
     /// so that a result without them is never decoded.
-    pub fn may_say(&self, words: &Words) -> bool {
+    pub fn may_say(&self, words: &SearchWords) -> bool {
         self.payload().is_some_and(|payload| words.may_be_in(payload.source().raw()))
     }
 
@@ -295,28 +295,28 @@ impl<'a> SessionCall<'a> {
     /// Analyzes the call, given files that earlier calls downloaded or filled with secrets.
     #[must_use]
     pub fn analyze_with(&self, downloads: &[String], copies: &[String]) -> Option<Analysis> {
-        self.analyze_in(&Context { downloads, copies, ..Context::default() })
+        self.analyze_in(&ShellContext { downloads, copies, ..ShellContext::default() })
     }
 
     /// Analyzes the call, given the earlier actions of the session.
     #[must_use]
-    pub fn analyze_knowing(&self, past: &dyn Facts) -> Option<Analysis> {
-        self.analyze_in(&Context { facts: Some(past), ..Context::default() })
+    pub fn analyze_knowing(&self, past: &dyn FileFacts) -> Option<Analysis> {
+        self.analyze_in(&ShellContext { facts: Some(past), ..ShellContext::default() })
     }
 
-    fn analyze_in(&self, context: &Context<'_>) -> Option<Analysis> {
+    fn analyze_in(&self, context: &ShellContext<'_>) -> Option<Analysis> {
         let roots: Vec<&str> = self.project.roots().iter().map(String::as_str).collect();
         // A working directory that is the root itself needs no other roots.
         let is_own = matches!(roots[..], [root] if Some(root) == self.directory().as_deref());
         let roots = if is_own { &[] } else { &roots[..] };
-        self.as_input().analyze_parsed(&Context { roots, ..*context }, self.line())
+        self.as_input().analyze_parsed(&ShellContext { roots, ..*context }, self.line())
     }
 
     /// Effects of its command that do not depend on the project.
     pub fn effects_anywhere(&self, cwd: Option<&str>) -> &[Effect] {
         self.effects.get_or_init(|| {
             let Some(line) = self.line() else { return Vec::new() };
-            let context = Context { cwd, ..Context::default() };
+            let context = ShellContext { cwd, ..ShellContext::default() };
             analyze_parsed(line, line.script(), &context).effects
         })
     }
@@ -480,15 +480,15 @@ fn differs_plainly(a: &[u8], b: &[u8]) -> bool {
 
 /// Description of the tools with one name.
 #[derive(Clone)]
-struct Named<'a> {
+struct ToolDescription<'a> {
     label: Rc<str>,
     spec: Option<&'a Tool>,
     by_user: bool,
     effect: Option<ToolEffect>,
 }
 
-impl<'a> Named<'a> {
-    fn new(call: &Call, toolset: &Chosen<'a>, policy: &ToolPolicy) -> Self {
+impl<'a> ToolDescription<'a> {
+    fn new(call: &Call, toolset: &ChosenToolset<'a>, policy: &ToolPolicy) -> Self {
         let canonical = call.name.canonical();
         let described = toolset.describe_split(&call.name, &canonical);
         let label = match &canonical.server {
@@ -510,12 +510,12 @@ impl<'a> Named<'a> {
 /// A trajectory that is ready to be checked.
 pub struct Session<'a> {
     trajectory: &'a Trajectory,
-    toolset: Chosen<'a>,
+    toolset: ChosenToolset<'a>,
     policy: &'a ToolPolicy,
     calls: Vec<SessionCall<'a>>,
     project: Rc<Project>,
     files: OnceCell<Files>,
-    failures: OnceCell<Vec<Failure>>,
+    failures: OnceCell<Vec<SessionFailure>>,
     keys: OnceCell<Vec<CallKey>>,
     words: OnceCell<Messages>,
     directories: OnceCell<Vec<String>>,
@@ -567,10 +567,10 @@ impl<'a> Session<'a> {
         let directories = trajectory.cwd.iter().chain(moves).map(|directory| directory.get());
         let project = Rc::new(Project::new(directories));
         let mut moves = trajectory.moves.iter().peekable();
-        let mut names: HashMap<(&str, Option<&str>), Named<'a>> = HashMap::new();
+        let mut names: HashMap<(&str, Option<&str>), ToolDescription<'a>> = HashMap::new();
         let mut calls = Vec::with_capacity(trajectory.calls.len());
         let room = Rc::new(Cell::new(MAX_DECODED));
-        let known = Rc::new(Known::default());
+        let known = Rc::new(SessionCache::default());
         for ((index, call), (event, turn)) in trajectory.calls.iter().enumerate().zip(places) {
             while let Some(moved) = moves.next_if(|moved| moved.call <= index) {
                 cwd = Some(moved.to.get().as_ref().into());
@@ -580,8 +580,10 @@ impl<'a> Session<'a> {
             }
             let name = &call.name;
             let key = (name.original.raw(), name.namespace.as_ref().map(|n| n.raw()));
-            let named =
-                names.entry(key).or_insert_with(|| Named::new(call, &toolset, policy)).clone();
+            let named = names
+                .entry(key)
+                .or_insert_with(|| ToolDescription::new(call, &toolset, policy))
+                .clone();
             let args = || call.args.as_ref().and_then(|args| args.parsed());
             let path = named.spec.filter(|spec| !spec.path.is_empty()).and_then(|spec| {
                 let path = spec.path.text(args()?)?;
@@ -763,7 +765,7 @@ impl<'a> Session<'a> {
 
     /// Returns the failed calls and their outcomes.
     #[must_use]
-    pub fn failures(&self) -> &[Failure] {
+    pub fn failures(&self) -> &[SessionFailure] {
         self.failures.get_or_init(|| crate::recovery::failures(self))
     }
 
@@ -804,7 +806,7 @@ impl<'a> Session<'a> {
     #[must_use]
     pub fn evidence(
         &self,
-        role: Role,
+        role: EvidenceRole,
         text: impl Into<Untrusted>,
         call: &SessionCall<'_>,
     ) -> Evidence {
@@ -821,7 +823,7 @@ impl<'a> Session<'a> {
     #[must_use]
     pub fn result_evidence(
         &self,
-        role: Role,
+        role: EvidenceRole,
         text: impl Into<Untrusted>,
         call: &SessionCall<'_>,
     ) -> Evidence {
@@ -836,7 +838,7 @@ impl<'a> Session<'a> {
     #[must_use]
     pub fn event_evidence(
         &self,
-        role: Role,
+        role: EvidenceRole,
         text: impl Into<Untrusted>,
         event: &Event,
     ) -> Evidence {

@@ -12,7 +12,7 @@ pub mod stand_in;
 use crate::path::resolve;
 pub use command_line::CommandLine;
 use toolmark_shell::commands;
-use toolmark_shell::ir::{self, Node, Operator, Part, RedirectionKind, Word};
+use toolmark_shell::ir::{self, IrNode, Operator, RedirectionKind, Word, WordPart};
 
 /// A command with its words and the files that its output is written to.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub struct Simple {
 
 /// Commands of a text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Script {
+pub struct ShellScript {
     /// Simple commands, in order.
     pub commands: Vec<Simple>,
     /// Whether the script contains more than these commands.
@@ -35,13 +35,13 @@ pub struct Script {
 }
 
 /// Splits a script into its simple commands.
-fn simple_commands(script: &ir::Script) -> Script {
+fn simple_commands(script: &ir::Script) -> ShellScript {
     let all = commands(script);
-    let mut out = Script { opaque: script.partial.is_some(), ..Script::default() };
+    let mut out = ShellScript { opaque: script.partial.is_some(), ..ShellScript::default() };
     for stage in script.items.iter().flat_map(|item| &item.pipeline.stages) {
         match stage {
-            Node::Simple(command) => out.commands.push(simple(command)),
-            Node::Compound(_) => out.opaque = true,
+            IrNode::Simple(command) => out.commands.push(simple(command)),
+            IrNode::Compound(_) => out.opaque = true,
         }
     }
     out.opaque |= all.iter().any(|visit| {
@@ -67,12 +67,12 @@ fn shown(word: &Word) -> String {
     let mut out = String::new();
     for part in &word.parts {
         match part {
-            Part::Text { text, .. } => out.push_str(text),
-            Part::Parameter { name, .. } => {
+            WordPart::Text { text, .. } => out.push_str(text),
+            WordPart::Parameter { name, .. } => {
                 out.push('$');
                 out.push_str(name);
             }
-            Part::Command { .. } | Part::Process { .. } | Part::Arithmetic(_) => {
+            WordPart::Command { .. } | WordPart::Process { .. } | WordPart::Arithmetic(_) => {
                 out.push_str("$()")
             }
         }
@@ -190,7 +190,7 @@ fn only_looks(script: &ir::Script) -> bool {
         })
     };
     let compound = script.items.iter().flat_map(|item| &item.pipeline.stages).any(
-        |stage| matches!(stage, Node::Compound(compound) if into_files(&compound.redirections)),
+        |stage| matches!(stage, IrNode::Compound(compound) if into_files(&compound.redirections)),
     );
     let visits = commands(script);
     !compound
@@ -207,7 +207,7 @@ fn nested_output(script: &ir::Script) -> bool {
     let mut open: Vec<(&ir::Script, bool)> = vec![(script, false)];
     while let Some((script, inside)) = open.pop() {
         for stage in script.items.iter().flat_map(|item| &item.pipeline.stages) {
-            let Node::Compound(compound) = stage else { continue };
+            let IrNode::Compound(compound) = stage else { continue };
             if inside && !compound.redirections.is_empty() {
                 return true;
             }
@@ -316,7 +316,7 @@ fn looking_git(words: &[&str]) -> bool {
 
 /// Whether a command may have replaced many files: checked out another commit, run a
 /// formatter or a generator.
-fn rewrites_many(text: &str, script: &Script) -> bool {
+fn rewrites_many(text: &str, script: &ShellScript) -> bool {
     // Commands inside of loops and conditions are only searched for in the text.
     let is_inside = |words: &str| script.opaque && text.contains(words);
     ["git stash", "git checkout", "git reset"].iter().any(|words| is_inside(words))
@@ -389,7 +389,7 @@ fn file_effects(script: &ir::Script) -> Vec<FileEffect> {
         let is_sure = !matches!(before, Operator::Or) && after != Operator::Background;
         before = after;
         for stage in stages {
-            let Node::Simple(command) = stage else { return effects };
+            let IrNode::Simple(command) = stage else { return effects };
             let command = simple(command);
             let Some((name, words)) = command.words.split_first() else {
                 continue;
@@ -436,7 +436,7 @@ fn resolve_from(directory: Option<&str>, file: &str) -> String {
 mod tests {
     use super::*;
 
-    fn simple_commands(text: &str) -> Script {
+    fn simple_commands(text: &str) -> ShellScript {
         CommandLine::new(text).simple_commands().clone()
     }
 

@@ -2,7 +2,7 @@
 
 use memchr::{memchr, memmem};
 pub use toolmark_base::text::head;
-use toolmark_hosts::toolset::Name;
+use toolmark_hosts::toolset::ToolsetName;
 
 /// The first place of a text, at or behind `from`, where another stands. What is
 /// looked for is often many lines: a piece of it is found sooner than all of it is
@@ -78,16 +78,16 @@ pub fn error_line(text: &str) -> Option<&str> {
 /// Line numbering of a host: the separators between a number and its line.
 #[derive(Clone, Copy)]
 pub struct Numbering<'m> {
-    marks: &'m [Name],
+    marks: &'m [ToolsetName],
     /// Whether no separator begins like a number.
     is_plain: bool,
 }
 
 impl<'m> Numbering<'m> {
     /// Prepares a search for any of these words.
-    pub fn new(marks: &'m [Name]) -> Self {
+    pub fn new(marks: &'m [ToolsetName]) -> Self {
         let is_own = |c: char| c == ' ' || c == '+' || c.is_ascii_digit();
-        let is_plain = |mark: &Name| !mark.starts_with(is_own) && !mark.is_empty();
+        let is_plain = |mark: &ToolsetName| !mark.starts_with(is_own) && !mark.is_empty();
         Self { marks, is_plain: marks.iter().all(is_plain) }
     }
 
@@ -184,7 +184,7 @@ mod tests {
 
     #[test]
     fn numbers_before_lines() {
-        let slow = |line: &'static str, marks: &[Name]| -> Option<(usize, &'static str)> {
+        let slow = |line: &'static str, marks: &[ToolsetName]| -> Option<(usize, &'static str)> {
             marks.iter().find_map(|mark| {
                 let (number, body) = line.split_once(&**mark)?;
                 Some((number.trim_start().parse().ok()?, body))
@@ -209,7 +209,7 @@ mod tests {
             "\u{a0}4→x",
         ] {
             for marks in sets {
-                let marks: Vec<Name> = marks.iter().map(|mark| (*mark).into()).collect();
+                let marks: Vec<ToolsetName> = marks.iter().map(|mark| (*mark).into()).collect();
                 assert_eq!(
                     Numbering::new(&marks).split(line),
                     slow(line, &marks),

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 /// Words to search for before a text is decoded; a text without any of them is skipped. They
 /// contain no character that JSON may escape: quotes, slashes, line breaks.
-pub struct Words {
+pub struct SearchWords {
     search: LazyLock<Option<Search>>,
 }
 
@@ -22,7 +22,7 @@ pub enum Search {
     AnyCase(AhoCorasick),
 }
 
-impl Words {
+impl SearchWords {
     /// As `Words::new(|| Words::searcher(&["a", "b"]))`.
     pub const fn new(make: fn() -> Option<Search>) -> Self {
         Self { search: LazyLock::new(make) }
@@ -57,7 +57,8 @@ mod tests {
 
     #[test]
     fn what_may_hold_words() {
-        static WORDS: Words = Words::new(|| Words::searcher(&["not found", "No such file"]));
+        static WORDS: SearchWords =
+            SearchWords::new(|| SearchWords::searcher(&["not found", "No such file"]));
         for (raw, want) in [
             ("bash: x: command not found", true),
             ("a\\nNo such file\\n", true),
@@ -67,7 +68,7 @@ mod tests {
         ] {
             assert_eq!(WORDS.may_be_in(raw), want, "{raw}");
         }
-        static ANY_CASE: Words = Words::new(|| Words::any_case(&["diagnostic"]));
+        static ANY_CASE: SearchWords = SearchWords::new(|| SearchWords::any_case(&["diagnostic"]));
         assert!(ANY_CASE.may_be_in("the DiagNostics"));
         assert!(!ANY_CASE.may_be_in("the agnostics"));
     }

@@ -1,25 +1,25 @@
 //! The analyzer: walks a script in execution order, tracks the working directory, variables and
 //! pipes, and collects effects.
 
-use crate::context::{Analysis, Command, Context, HARMLESS};
+use crate::context::{Analysis, HARMLESS, PlannedCommand, ShellContext};
 use crate::decision::{Decision, decide, decide_effect};
 use crate::dos;
-use crate::effects::{Certainty, Coverage, Effect, Kind, Reversibility, Scope};
-use crate::expand::{Arg, Value, Variables, expand};
+use crate::effects::{Certainty, Coverage, Effect, EffectKind, EffectScope, Reversibility};
+use crate::expand::{Arg, ShellVariable, Variables, expand};
 use crate::fallback;
 use crate::forks;
 use crate::ir::{
-    CompoundKind, Node, Operator, Partial, Pipeline, Redirection, RedirectionKind, Script, Simple,
-    Word, scripts_of,
+    CompoundKind, IrNode, Operator, Partial, Pipeline, Redirection, RedirectionKind, Script,
+    Simple, Word, scripts_of,
 };
-use crate::left::Left;
-use crate::made::Made;
+use crate::left::LeftState;
+use crate::made::CreatedFiles;
 use crate::parse::parse;
-use crate::paths::{Place, is_harmless_device};
+use crate::paths::{PathLocation, is_harmless_device};
 use crate::pipelines;
 use crate::pipes::{Flow, makes_temporary};
 use crate::programs;
-use crate::run::Run;
+use crate::run::CommandRun;
 
 /// Maximum nesting depth of analyzed texts.
 const MAX_TEXT_DEPTH: usize = 16;
@@ -29,23 +29,25 @@ const MAX_EFFECTS: usize = 256;
 const MAX_COMMANDS: usize = 600;
 
 /// Determines the effects of a command line.
-pub fn analyze(command: &str, context: &Context<'_>) -> Analysis {
+pub fn analyze(command: &str, context: &ShellContext<'_>) -> Analysis {
     analyze_parsed(command, &parse(command), context)
 }
 
 /// Determines the effects of a command line that is already parsed.
-pub fn analyze_parsed(command: &str, script: &Script, context: &Context<'_>) -> Analysis {
+pub fn analyze_parsed(command: &str, script: &Script, context: &ShellContext<'_>) -> Analysis {
     let mut analyzer = Analyzer::new(context);
     analyzer.note(script.partial);
     analyzer.is_powershell = programs::powershell_text::is_powershell(command);
-    analyzer.script(script, &Call::default());
+    analyzer.script(script, &CommandContext::default());
     if let Some(text) = dos::as_shell(command) {
-        let call = Call { span: (0, command.len()), ..Call::default() };
+        let call = CommandContext { span: (0, command.len()), ..CommandContext::default() };
         analyzer.text(&text, &call);
     }
     if analyzer.is_powershell {
-        let call = Call { span: (0, command.len()), fixed: true, ..Call::default() };
-        let mut run = Run { analyzer: &mut analyzer, name: "powershell", args: &[], call: &call };
+        let call =
+            CommandContext { span: (0, command.len()), fixed: true, ..CommandContext::default() };
+        let mut run =
+            CommandRun { analyzer: &mut analyzer, name: "powershell", args: &[], call: &call };
         programs::powershell_text::run(&mut run, command);
     }
     analyzer.run_traps();
@@ -58,7 +60,7 @@ pub fn analyze_parsed(command: &str, script: &Script, context: &Context<'_>) -> 
 
 /// The context of a command.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Call {
+pub(crate) struct CommandContext {
     /// Byte range in the source.
     pub(crate) span: (usize, usize),
     /// Whether the range is that of an outer text.
@@ -82,12 +84,12 @@ pub(crate) struct Call {
 }
 
 pub(crate) struct Analyzer<'c> {
-    pub(crate) context: &'c Context<'c>,
+    pub(crate) context: &'c ShellContext<'c>,
     pub(crate) cwd: Option<String>,
     pub(crate) variables: Variables,
-    functions: Vec<(String, Node)>,
+    functions: Vec<(String, IrNode)>,
     pub(crate) effects: Vec<Effect>,
-    pub(crate) commands: Vec<Command>,
+    pub(crate) commands: Vec<PlannedCommand>,
     /// Downloaded files; the field below holds the files that contain secrets.
     pub(crate) downloads: Vec<String>,
     pub(crate) copies: Vec<String>,
@@ -95,9 +97,9 @@ pub(crate) struct Analyzer<'c> {
     /// arguments.
     pub(crate) moved: Vec<(String, Arg)>,
     /// Files, programs and links that the command line itself made.
-    pub(crate) made: Made,
+    pub(crate) made: CreatedFiles,
     /// State left behind for later commands.
-    pub(crate) left: Left,
+    pub(crate) left: LeftState,
     /// Content readable from descriptors other than the three standard ones.
     descriptors: Vec<(u32, Flow)>,
     /// Remotes that the command line adds to a repository.
@@ -109,7 +111,7 @@ pub(crate) struct Analyzer<'c> {
     /// The program started by `coproc`.
     pub(crate) coprocess: Option<String>,
     /// Texts to run after everything else.
-    traps: Vec<(String, Call)>,
+    traps: Vec<(String, CommandContext)>,
     pub(crate) depth: usize,
     budget: usize,
     overrun: bool,
@@ -117,7 +119,7 @@ pub(crate) struct Analyzer<'c> {
 }
 
 impl<'c> Analyzer<'c> {
-    pub(crate) fn new(context: &'c Context<'c>) -> Self {
+    pub(crate) fn new(context: &'c ShellContext<'c>) -> Self {
         Self {
             context,
             cwd: Some(context.start()),
@@ -128,8 +130,8 @@ impl<'c> Analyzer<'c> {
             downloads: context.downloads.to_vec(),
             copies: context.copies.to_vec(),
             moved: Vec::new(),
-            made: Made::default(),
-            left: Left::default(),
+            made: CreatedFiles::default(),
+            left: LeftState::default(),
             descriptors: Vec::new(),
             remotes: Vec::new(),
             builders: Vec::new(),
@@ -166,7 +168,7 @@ impl<'c> Analyzer<'c> {
         let new = |files: &[String], known: &[String]| {
             files.iter().filter(|file| !known.contains(file)).take(64).cloned().collect()
         };
-        let left = Left {
+        let left = LeftState {
             downloads: new(&self.downloads, self.context.downloads),
             copies: new(&self.copies, self.context.copies),
             ..self.left
@@ -185,37 +187,39 @@ impl<'c> Analyzer<'c> {
 
     /// Returns the scope of a path. A name that makes everything below it harmless, such as
     /// `build`, counts only if the path is not a link to something else.
-    pub(crate) fn place(&self, path: &str) -> Place {
+    pub(crate) fn place(&self, path: &str) -> PathLocation {
         let place = self.context.place(self.cwd.as_deref(), path);
-        let is_harmless = matches!(place.scope, Scope::TreeArtefact | Scope::Temp);
+        let is_harmless = matches!(place.scope, EffectScope::TreeArtefact | EffectScope::Temp);
         self.follow_links(path, place, is_harmless)
     }
 
     /// The place of a path that is deleted.
-    pub(crate) fn place_to_delete(&self, path: &str) -> Place {
+    pub(crate) fn place_to_delete(&self, path: &str) -> PathLocation {
         let place = self.context.place(self.cwd.as_deref(), path);
-        let in_tree = matches!(place.scope, Scope::TreeTracked | Scope::TreeUntracked);
-        let may_be_linked = in_tree || matches!(place.scope, Scope::TreeArtefact | Scope::Temp);
+        let in_tree = matches!(place.scope, EffectScope::TreeTracked | EffectScope::TreeUntracked);
+        let may_be_linked =
+            in_tree || matches!(place.scope, EffectScope::TreeArtefact | EffectScope::Temp);
         self.follow_links(path, place, may_be_linked)
     }
 
     /// Follows the links that the command line made, and those on disk where that is wanted.
     /// Behind the last part of a path a link is followed only if a slash says so.
-    fn follow_links(&self, path: &str, place: Place, on_disk: bool) -> Place {
+    fn follow_links(&self, path: &str, place: PathLocation, on_disk: bool) -> PathLocation {
         let follows = path.ends_with('/') || path.ends_with("/.");
         let made = self.made.behind_link(&place.path, follows);
         let facts = self.context.facts.filter(|facts| on_disk && facts.is_here());
         let behind = made.or_else(|| facts?.behind_link(&place.path, follows));
         match behind {
-            Some(path) => {
-                Place { through_link: true, ..self.context.place(self.cwd.as_deref(), &path) }
-            }
+            Some(path) => PathLocation {
+                through_link: true,
+                ..self.context.place(self.cwd.as_deref(), &path)
+            },
             None => place,
         }
     }
 
     /// Analyzes text that a command executes.
-    pub(crate) fn text(&mut self, text: &str, call: &Call) {
+    pub(crate) fn text(&mut self, text: &str, call: &CommandContext) {
         if self.depth >= MAX_TEXT_DEPTH {
             self.overrun = true;
             return;
@@ -223,13 +227,13 @@ impl<'c> Analyzer<'c> {
         self.depth += 1;
         let script = parse(text);
         self.note(script.partial);
-        let call = Call { fixed: true, ..call.clone() };
+        let call = CommandContext { fixed: true, ..call.clone() };
         self.script(&script, &call);
         self.depth -= 1;
     }
 
     /// Registers text to run at the end, with the variables as they are then.
-    pub(crate) fn at_end(&mut self, text: &str, call: Call) {
+    pub(crate) fn at_end(&mut self, text: &str, call: CommandContext) {
         if self.traps.len() < 16 {
             self.traps.push((text.to_owned(), call));
         } else {
@@ -247,15 +251,15 @@ impl<'c> Analyzer<'c> {
         self.overrun |= !self.traps.is_empty();
     }
 
-    pub(crate) fn script(&mut self, script: &Script, call: &Call) {
+    pub(crate) fn script(&mut self, script: &Script, call: &CommandContext) {
         if forks::starts_itself_twice(script) {
             self.report_forks(call, "$0");
         }
         let known = self.builders.len();
         let stages = script.items.iter().flat_map(|item| &item.pipeline.stages);
         let programs = stages.filter_map(|node| match node {
-            Node::Simple(simple) => simple.words.first()?.fixed(),
-            Node::Compound(_) => None,
+            IrNode::Simple(simple) => simple.words.first()?.fixed(),
+            IrNode::Compound(_) => None,
         });
         let programs = programs.map(|word| crate::run::program_name(&word)).take(MAX_EFFECTS);
         self.builders.extend(programs);
@@ -273,13 +277,13 @@ impl<'c> Analyzer<'c> {
         }
     }
 
-    fn pipeline(&mut self, pipeline: &Pipeline, call: &Call) -> Flow {
+    fn pipeline(&mut self, pipeline: &Pipeline, call: &CommandContext) -> Flow {
         let mut flow = call.input.clone();
         if pipeline.stages.len() > 1 {
             self.look_at_pipeline(pipeline, call);
         }
         for (index, stage) in pipeline.stages.iter().enumerate() {
-            let call = Call {
+            let call = CommandContext {
                 input: std::mem::take(&mut flow),
                 indirect: call.indirect || index > 0,
                 piped: call.piped || index + 1 < pipeline.stages.len(),
@@ -291,18 +295,18 @@ impl<'c> Analyzer<'c> {
     }
 
     /// Detects effects that only the stages of a pipeline have together.
-    fn look_at_pipeline(&mut self, pipeline: &Pipeline, call: &Call) {
-        let call = &Call { span: span_of(pipeline).unwrap_or(call.span), ..call.clone() };
+    fn look_at_pipeline(&mut self, pipeline: &Pipeline, call: &CommandContext) {
+        let call = &CommandContext { span: span_of(pipeline).unwrap_or(call.span), ..call.clone() };
         if let Some((kind, target, level, why)) = pipelines::effect(pipeline) {
             let certainty = Certainty::Likely;
-            self.push(call, "pipeline", kind, target, Scope::System, level, certainty, why);
+            self.push(call, "pipeline", kind, target, EffectScope::System, level, certainty, why);
         }
     }
 
-    fn node(&mut self, node: &Node, call: &Call) -> Flow {
+    fn node(&mut self, node: &IrNode, call: &CommandContext) -> Flow {
         match node {
-            Node::Simple(simple) => self.simple(simple, call),
-            Node::Compound(compound) => {
+            IrNode::Simple(simple) => self.simple(simple, call),
+            IrNode::Compound(compound) => {
                 let call = &self.call_at(call, &compound.span);
                 let mut call = call.clone();
                 self.substitutions_of_redirections(&compound.redirections, &mut call);
@@ -315,7 +319,7 @@ impl<'c> Analyzer<'c> {
         }
     }
 
-    fn call_at(&self, call: &Call, span: &std::ops::Range<usize>) -> Call {
+    fn call_at(&self, call: &CommandContext, span: &std::ops::Range<usize>) -> CommandContext {
         let mut call = call.clone();
         if !call.fixed {
             call.span = (span.start, span.end);
@@ -323,7 +327,7 @@ impl<'c> Analyzer<'c> {
         call
     }
 
-    fn compound(&mut self, kind: &CompoundKind, call: &Call) -> Flow {
+    fn compound(&mut self, kind: &CompoundKind, call: &CommandContext) -> Flow {
         match kind {
             CompoundKind::Subshell(script) => {
                 let (cwd, variables) = (self.cwd.clone(), self.variables.clone());
@@ -370,8 +374,11 @@ impl<'c> Analyzer<'c> {
                         values.push(arg.text);
                     }
                 }
-                let value =
-                    if known && !values.is_empty() { Value::Texts(values) } else { Value::Dynamic };
+                let value = if known && !values.is_empty() {
+                    ShellVariable::Texts(values)
+                } else {
+                    ShellVariable::Dynamic
+                };
                 call.is_repeated |= !known;
                 self.variables.set(name, value);
                 self.script(body, &call);
@@ -389,7 +396,7 @@ impl<'c> Analyzer<'c> {
 
     /// Defines a function, which is analyzed when it is called; one that only starts copies of
     /// itself is reported at once.
-    fn define(&mut self, name: &str, body: &Node, call: &Call) {
+    fn define(&mut self, name: &str, body: &IrNode, call: &CommandContext) {
         if forks::multiplies(body, name) {
             return self.report_forks(call, name);
         }
@@ -398,12 +405,13 @@ impl<'c> Analyzer<'c> {
         }
         // The shell calls these itself.
         if matches!(name, "command_not_found_handle" | "command_not_found_handler") {
-            self.node(body, &Call { fixed: true, indirect: true, ..call.clone() });
+            self.node(body, &CommandContext { fixed: true, indirect: true, ..call.clone() });
         }
     }
 
-    fn report_forks(&mut self, call: &Call, program: &str) {
-        let (kind, scope, level) = (Kind::StopService, Scope::System, Reversibility::R4);
+    fn report_forks(&mut self, call: &CommandContext, program: &str) {
+        let (kind, scope, level) =
+            (EffectKind::StopService, EffectScope::System, Reversibility::R4);
         let why = "starts copies of itself endlessly";
         self.push(call, program, kind, "the machine", scope, level, Certainty::Proven, why);
     }
@@ -411,11 +419,11 @@ impl<'c> Analyzer<'c> {
     #[allow(clippy::too_many_arguments, reason = "one effect has this many parts")]
     pub(crate) fn push(
         &mut self,
-        call: &Call,
+        call: &CommandContext,
         program: &str,
-        kind: Kind,
+        kind: EffectKind,
         target: &str,
-        scope: Scope,
+        scope: EffectScope,
         reversibility: Reversibility,
         certainty: Certainty,
         why: &'static str,
@@ -439,14 +447,18 @@ impl<'c> Analyzer<'c> {
     }
 
     /// Runs the substitutions in a word, each in a subshell.
-    pub(crate) fn substitutions(&mut self, parts: &[crate::ir::Part], call: &mut Call) {
+    pub(crate) fn substitutions(
+        &mut self,
+        parts: &[crate::ir::WordPart],
+        call: &mut CommandContext,
+    ) {
         let mut scripts = Vec::new();
         scripts_of(parts, &mut scripts);
         for part in parts {
-            if let crate::ir::Part::Parameter { name, .. } = part {
+            if let crate::ir::WordPart::Parameter { name, .. } = part {
                 match self.variables.get(name) {
-                    Some(Value::Secret) => call.secret = true,
-                    Some(Value::Remote) => call.remote = true,
+                    Some(ShellVariable::Secret) => call.secret = true,
+                    Some(ShellVariable::Remote) => call.remote = true,
                     _ => {}
                 }
             }
@@ -456,7 +468,7 @@ impl<'c> Analyzer<'c> {
         scripts.extend(&hidden);
         let process = |script: &Script| {
             parts.iter().find_map(|part| match part {
-                crate::ir::Part::Process { script: own, reads } => {
+                crate::ir::WordPart::Process { script: own, reads } => {
                     std::ptr::eq(own, script).then_some(*reads)
                 }
                 _ => None,
@@ -470,7 +482,7 @@ impl<'c> Analyzer<'c> {
             }
             let (cwd, variables) = (self.cwd.clone(), self.variables.clone());
             let before = self.effects.len();
-            let inner = Call { indirect: true, input: Flow::None, ..call.clone() };
+            let inner = CommandContext { indirect: true, input: Flow::None, ..call.clone() };
             let mut flow = Flow::None;
             self.depth += 1;
             if self.depth > 40 {
@@ -486,7 +498,11 @@ impl<'c> Analyzer<'c> {
                 call.processes.push(flow.clone());
             }
             call.secret |= flow == Flow::Secret
-                || self.effects.iter().skip(before).any(|effect| effect.kind == Kind::ReadSecret);
+                || self
+                    .effects
+                    .iter()
+                    .skip(before)
+                    .any(|effect| effect.kind == EffectKind::ReadSecret);
             (self.cwd, self.variables) = (cwd, variables);
             let text = match flow {
                 Flow::Text(text) => Some(text.trim_end_matches('\n').to_owned()),
@@ -496,7 +512,11 @@ impl<'c> Analyzer<'c> {
         }
     }
 
-    fn substitutions_of_redirections(&mut self, redirections: &[Redirection], call: &mut Call) {
+    fn substitutions_of_redirections(
+        &mut self,
+        redirections: &[Redirection],
+        call: &mut CommandContext,
+    ) {
         for redirection in redirections {
             self.substitutions(&redirection.target.parts, call);
             if let Some(body) = &redirection.body {
@@ -505,7 +525,7 @@ impl<'c> Analyzer<'c> {
         }
     }
 
-    fn simple(&mut self, simple: &Simple, call: &Call) -> Flow {
+    fn simple(&mut self, simple: &Simple, call: &CommandContext) -> Flow {
         if self.budget == 0 {
             self.overrun = true;
             return Flow::Unknown;
@@ -514,7 +534,7 @@ impl<'c> Analyzer<'c> {
         let mut call = self.call_at(call, &simple.span);
         call.processes.clear();
         for assignment in &simple.assignments {
-            let mut inside = Call { secret: false, remote: false, ..call.clone() };
+            let mut inside = CommandContext { secret: false, remote: false, ..call.clone() };
             self.substitutions(&assignment.subscript, &mut inside);
             for word in &assignment.values {
                 self.substitutions(&word.parts, &mut inside);
@@ -575,19 +595,20 @@ impl<'c> Analyzer<'c> {
         for script in simple.words.iter().chain(targets).flat_map(Word::readers) {
             let (cwd, variables) = (self.cwd.clone(), self.variables.clone());
             let input = if output == Flow::None { Flow::Unknown } else { output.clone() };
-            self.script(script, &Call { indirect: true, input, ..call.clone() });
+            self.script(script, &CommandContext { indirect: true, input, ..call.clone() });
             (self.cwd, self.variables) = (cwd, variables);
         }
-        let reads = self.effects.iter().skip(before).any(|effect| effect.kind == Kind::ReadSecret);
+        let reads =
+            self.effects.iter().skip(before).any(|effect| effect.kind == EffectKind::ReadSecret);
         let output = if reads { Flow::Secret } else { output };
         // `env > FILE`: all of it, to be read later.
         let is_dump = matches!(program.as_str(), "env" | "printenv" | "export" | "set")
             && simple.words.len() == 1
             && reads;
         if is_dump && simple.redirections.iter().any(|given| self.goes_to_file(given)) {
-            let (kind, level) = (Kind::ReadSecret, Reversibility::R1);
+            let (kind, level) = (EffectKind::ReadSecret, Reversibility::R1);
             let why = "writes the environment to a file";
-            let scope = Scope::Unknown;
+            let scope = EffectScope::Unknown;
             self.push(
                 &call,
                 &program,
@@ -614,7 +635,7 @@ impl<'c> Analyzer<'c> {
     }
 
     /// Reports the files that `exec 3>FILE` empties. Locks and logs are opened that way to be used.
-    fn report_opened(&mut self, redirections: &[Redirection], call: &Call) {
+    fn report_opened(&mut self, redirections: &[Redirection], call: &CommandContext) {
         let is_meant = |path: &str| {
             [".lock", ".log", ".pid", ".fifo", ".lck"].iter().any(|end| path.ends_with(end))
         };
@@ -631,7 +652,7 @@ impl<'c> Analyzer<'c> {
     }
 
     /// Reports a file that the shell empties before the command reads it: `jq . f > f`.
-    fn report_read_after_emptying(&mut self, simple: &Simple, args: &[Arg], call: &Call) {
+    fn report_read_after_emptying(&mut self, simple: &Simple, args: &[Arg], call: &CommandContext) {
         let Some((first, rest)) = args.split_first() else { return };
         if !programs::reads_operands(&crate::run::program_name(&first.text)) {
             return;
@@ -658,46 +679,59 @@ impl<'c> Analyzer<'c> {
             && redirection.target.fixed().is_some_and(|path| !self.is_sink(&path))
     }
 
-    fn assigned(&self, assignment: &crate::ir::Assignment, inside: &Call) -> Value {
+    fn assigned(
+        &self,
+        assignment: &crate::ir::Assignment,
+        inside: &CommandContext,
+    ) -> ShellVariable {
         let value = self.value_of(assignment, inside);
         match self.variables.get(&assignment.name) {
             Some(known) if assignment.appends => known.clone().with(value, assignment.is_array),
             // The elements of the array are not tracked.
-            Some(_) if !assignment.subscript.is_empty() => Value::Dynamic,
+            Some(_) if !assignment.subscript.is_empty() => ShellVariable::Dynamic,
             _ => value,
         }
     }
 
-    fn value_of(&self, assignment: &crate::ir::Assignment, inside: &Call) -> Value {
+    fn value_of(
+        &self,
+        assignment: &crate::ir::Assignment,
+        inside: &CommandContext,
+    ) -> ShellVariable {
         if let [word] = assignment.values.as_slice()
-            && let [crate::ir::Part::Command { script, .. }] = word.parts.as_slice()
+            && let [crate::ir::WordPart::Command { script, .. }] = word.parts.as_slice()
             && makes_temporary(script)
         {
-            return Value::Temporary;
+            return ShellVariable::Temporary;
         }
         if inside.secret {
-            return Value::Secret;
+            return ShellVariable::Secret;
         }
         if inside.remote {
-            return Value::Remote;
+            return ShellVariable::Remote;
         }
         let mut texts = Vec::new();
         for word in &assignment.values {
             for arg in expand(word, &self.variables, self.cwd.as_deref()) {
                 if arg.temporary {
-                    return Value::Temporary;
+                    return ShellVariable::Temporary;
                 }
                 if arg.dynamic {
-                    return Value::Dynamic;
+                    return ShellVariable::Dynamic;
                 }
                 texts.push(arg.text);
             }
         }
-        Value::Texts(texts)
+        ShellVariable::Texts(texts)
     }
 
     /// Remembers files just written from a download or a secret.
-    fn remember_written(&mut self, redirections: &[Redirection], output: &Flow, call: &Call) {
+    fn remember_written(
+        &mut self,
+        redirections: &[Redirection],
+        output: &Flow,
+        call: &CommandContext,
+    ) {
         for redirection in redirections {
             let writes =
                 matches!(redirection.kind, RedirectionKind::Write | RedirectionKind::Append);
@@ -729,7 +763,7 @@ impl<'c> Analyzer<'c> {
                 && let Flow::Text(text) = output
             {
                 let text = text.clone();
-                let mut run = Run { analyzer: self, name: "hook", args: &[], call };
+                let mut run = CommandRun { analyzer: self, name: "hook", args: &[], call };
                 programs::suspect(&mut run, |run| run.shell_text(&text));
             }
             match output {
@@ -741,7 +775,12 @@ impl<'c> Analyzer<'c> {
     }
 
     /// Adds the effects of redirections and returns the input that they give the command.
-    fn redirections(&mut self, redirections: &[Redirection], program: &str, call: &Call) -> Flow {
+    fn redirections(
+        &mut self,
+        redirections: &[Redirection],
+        program: &str,
+        call: &CommandContext,
+    ) -> Flow {
         let mut flow = Flow::None;
         for redirection in redirections {
             let before = flow.clone();
@@ -773,7 +812,7 @@ impl<'c> Analyzer<'c> {
                         .target
                         .parts
                         .iter()
-                        .any(|part| matches!(part, crate::ir::Part::Process { .. }));
+                        .any(|part| matches!(part, crate::ir::WordPart::Process { .. }));
                     for arg in expand(&redirection.target, &self.variables, self.cwd.as_deref()) {
                         self.read_file(&arg, program, call);
                         flow = if process && call.remote {
@@ -814,7 +853,7 @@ impl<'c> Analyzer<'c> {
         };
         let Some(number) = number.filter(|_| self.descriptors.len() < 64) else { return false };
         if let Some(name) = &redirection.variable {
-            self.variables.set(name, Value::Texts(vec![number.to_string()]));
+            self.variables.set(name, ShellVariable::Texts(vec![number.to_string()]));
         }
         for directory in ["/dev/fd", "/proc/self/fd", "/proc/thread-self/fd"] {
             let path = format!("{directory}/{number}");
@@ -838,7 +877,12 @@ impl<'c> Analyzer<'c> {
     }
 
     /// Runs a function of the script if one has that name.
-    pub(crate) fn call_function(&mut self, name: &str, args: &[Arg], call: &Call) -> bool {
+    pub(crate) fn call_function(
+        &mut self,
+        name: &str,
+        args: &[Arg],
+        call: &CommandContext,
+    ) -> bool {
         let found = self.functions.iter().rev().find(|(known, _)| known == name);
         let Some(body) = found.map(|(_, body)| body.clone()) else { return false };
         if self.depth >= MAX_TEXT_DEPTH {
@@ -848,7 +892,7 @@ impl<'c> Analyzer<'c> {
         self.depth += 1;
         let saved = self.variables.clone();
         self.variables.set_arguments(args);
-        self.node(&body, &Call { fixed: true, ..call.clone() });
+        self.node(&body, &CommandContext { fixed: true, ..call.clone() });
         self.variables = saved;
         self.depth -= 1;
         true
@@ -861,8 +905,8 @@ impl<'c> Analyzer<'c> {
 }
 
 /// Returns the commands in quoted text that is an array element when evaluated.
-fn hidden_script(part: &crate::ir::Part) -> Option<Script> {
-    let crate::ir::Part::Text { text, quoted: true } = part else { return None };
+fn hidden_script(part: &crate::ir::WordPart) -> Option<Script> {
+    let crate::ir::WordPart::Text { text, quoted: true } = part else { return None };
     let (name, rest) = text.contains('[').then(|| text.split_once("[$("))??;
     let is_name = !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_');
     let (command, _) = rest.rsplit_once(")]").filter(|_| is_name)?;
@@ -871,9 +915,9 @@ fn hidden_script(part: &crate::ir::Part) -> Option<Script> {
 
 /// Returns the byte range of a pipeline in the text.
 fn span_of(pipeline: &Pipeline) -> Option<(usize, usize)> {
-    let span = |node: &Node| match node {
-        Node::Simple(simple) => simple.span.clone(),
-        Node::Compound(compound) => compound.span.clone(),
+    let span = |node: &IrNode| match node {
+        IrNode::Simple(simple) => simple.span.clone(),
+        IrNode::Compound(compound) => compound.span.clone(),
     };
     let (first, last) = (pipeline.stages.first()?, pipeline.stages.last()?);
     Some((span(first).start, span(last).end))

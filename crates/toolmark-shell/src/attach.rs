@@ -1,6 +1,6 @@
 //! Attachment of here-document bodies, which follow the line of their operator, to that operator.
 
-use crate::ir::{CompoundKind, Node, RedirectionKind, Script};
+use crate::ir::{CompoundKind, IrNode, RedirectionKind, Script};
 
 impl Script {
     /// Attaches the bodies to their operators.
@@ -16,7 +16,7 @@ impl Script {
     }
 }
 
-impl Node {
+impl IrNode {
     fn attach(&mut self, bodies: &mut [Option<crate::ir::HereDocument>]) {
         let redirections = match self {
             Self::Simple(simple) => {
@@ -57,14 +57,15 @@ impl Node {
     }
 }
 
-fn attach_parts(parts: &mut [crate::ir::Part], bodies: &mut [Option<crate::ir::HereDocument>]) {
+fn attach_parts(parts: &mut [crate::ir::WordPart], bodies: &mut [Option<crate::ir::HereDocument>]) {
     for part in parts {
         match part {
-            crate::ir::Part::Command { script, .. } | crate::ir::Part::Process { script, .. } => {
+            crate::ir::WordPart::Command { script, .. }
+            | crate::ir::WordPart::Process { script, .. } => {
                 script.attach(bodies);
             }
-            crate::ir::Part::Arithmetic(inner) => attach_parts(inner, bodies),
-            crate::ir::Part::Parameter { default: Some(word), .. } => {
+            crate::ir::WordPart::Arithmetic(inner) => attach_parts(inner, bodies),
+            crate::ir::WordPart::Parameter { default: Some(word), .. } => {
                 attach_parts(&mut word.parts, bodies);
             }
             _ => {}

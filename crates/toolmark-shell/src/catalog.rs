@@ -7,7 +7,7 @@ use crate::programs;
 
 /// Programs that are described in one file.
 #[derive(Debug)]
-pub struct Family {
+pub struct ProgramFamily {
     /// Identifier: the name of the file.
     pub id: &'static str,
     /// Doc comment of the file, without its examples.
@@ -58,7 +58,7 @@ pub struct KnownExample {
 }
 
 /// The source of a family.
-pub(crate) struct Source {
+pub(crate) struct FamilySource {
     pub(crate) id: &'static str,
     pub(crate) page: &'static str,
     pub(crate) programs: &'static [Program],
@@ -99,7 +99,7 @@ macro_rules! source {
         const FILE: &str = include_str!(concat!($id, ".rs"));
         const LEN: usize = $crate::catalog::page_len(FILE);
         static PAGE: [u8; LEN] = $crate::catalog::page_bytes(FILE);
-        $crate::catalog::Source {
+        $crate::catalog::FamilySource {
             id: $id,
             page: match core::str::from_utf8(&PAGE) {
                 Ok(page) => page,
@@ -113,11 +113,11 @@ pub(crate) use source;
 
 /// Returns all families.
 #[must_use]
-pub fn families() -> Vec<Family> {
+pub fn families() -> Vec<ProgramFamily> {
     programs::sources().into_iter().map(family).collect()
 }
 
-fn family(source: Source) -> Family {
+fn family(source: FamilySource) -> ProgramFamily {
     let (summary, examples) = read_page(source.page);
     let commands = source.programs.iter().flat_map(|program| {
         let names = program.names.split('|').filter(|name| !name.is_empty());
@@ -128,7 +128,7 @@ fn family(source: Source) -> Family {
     names.extend(commands.iter().map(|known| known.name).filter(|name| !name.contains(' ')));
     names.sort_unstable();
     names.dedup();
-    Family { id: source.id, summary, names, commands, examples }
+    ProgramFamily { id: source.id, summary, names, commands, examples }
 }
 
 fn known_command(name: &'static str, program: &Program) -> KnownCommand {
@@ -185,7 +185,7 @@ fn read_page(page: &str) -> (String, Vec<KnownExample>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Context, analyze};
+    use crate::{ShellContext, analyze};
 
     /// Every example of every program's file, in one go.
     #[test]
@@ -195,7 +195,7 @@ mod tests {
         for family in &families {
             assert!(!family.summary.is_empty(), "{}", family.id);
             for example in &family.examples {
-                let analysis = analyze(&example.command, &Context::default());
+                let analysis = analyze(&example.command, &ShellContext::default());
                 if analysis.decision != example.decision {
                     wrong.push(format!(
                         "{}: {}\n    {:?} ({}), not {:?}",

@@ -4,14 +4,14 @@
 use crate::decision::{Decision, decide_effect};
 use crate::effects::{Coverage, Effect};
 use crate::expand::Arg;
-use crate::left::Left;
+use crate::left::LeftState;
 use crate::protect::Protected;
 use serde::Serialize;
 
 /// Known facts about the environment in which a command runs. The default is the root of a git work
 /// tree outside the home and temp directories.
 #[derive(Clone, Copy, Default)]
-pub struct Context<'a> {
+pub struct ShellContext<'a> {
     /// Working directory.
     pub cwd: Option<&'a str>,
     /// Directories that may be written to; empty means the working directory.
@@ -27,14 +27,14 @@ pub struct Context<'a> {
     /// Files that control what an agent may do.
     pub protected: &'a [Protected<'a>],
     /// Known facts about files.
-    pub facts: Option<&'a dyn Facts>,
+    pub facts: Option<&'a dyn FileFacts>,
     /// Absolute paths of files that an earlier command downloaded.
     pub downloads: &'a [String],
     /// Absolute paths of files into which an earlier command put a secret.
     pub copies: &'a [String],
 }
 
-impl std::fmt::Debug for Context<'_> {
+impl std::fmt::Debug for ShellContext<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Context")
             .field("cwd", &self.cwd)
@@ -45,7 +45,7 @@ impl std::fmt::Debug for Context<'_> {
 }
 
 /// Facts a caller may know about files; `None` means unknown.
-pub trait Facts {
+pub trait FileFacts {
     /// Returns whether the file is under version control.
     fn tracked(&self, path: &str) -> Option<bool>;
     /// Returns whether the file exists.
@@ -120,7 +120,7 @@ pub struct Analysis {
     pub reason: String,
     /// Commands that would run, including the inner ones of wrappers.
     #[serde(skip)]
-    pub commands: Vec<Command>,
+    pub commands: Vec<PlannedCommand>,
     /// Absolute paths of the files it downloads and of those downloaded before.
     #[serde(skip)]
     pub downloads: Vec<String>,
@@ -129,7 +129,7 @@ pub struct Analysis {
     pub copies: Vec<String>,
     /// State left behind for later commands.
     #[serde(skip)]
-    pub left: Left,
+    pub left: LeftState,
 }
 
 impl Default for Analysis {
@@ -142,7 +142,7 @@ impl Default for Analysis {
             commands: Vec::new(),
             downloads: Vec::new(),
             copies: Vec::new(),
-            left: Left::default(),
+            left: LeftState::default(),
         }
     }
 }
@@ -164,7 +164,7 @@ pub(crate) const HARMLESS: &str = "no destructive effect found";
 
 /// A command that would run.
 #[derive(Debug, Clone)]
-pub struct Command {
+pub struct PlannedCommand {
     /// Program name without its directory.
     pub program: String,
     /// Arguments of the command.

@@ -1,7 +1,7 @@
 //! The decision table: maps effects to allow, ask or deny. The table depends only on the effects,
 //! so that a policy can replace it.
 
-use crate::effects::{Certainty, Effect, Kind, Reversibility, Scope};
+use crate::effects::{Certainty, Effect, EffectKind, EffectScope, Reversibility};
 use serde::Serialize;
 
 /// Decision about a command.
@@ -34,18 +34,19 @@ impl Decision {
 pub fn decide_effect(effect: &Effect) -> Decision {
     use Reversibility::{R0, R3, R4, R5};
     let proven = effect.certainty == Certainty::Proven;
-    let scratch = matches!(effect.scope, Scope::Temp | Scope::TreeArtefact) && !effect.disarms();
+    let scratch =
+        matches!(effect.scope, EffectScope::Temp | EffectScope::TreeArtefact) && !effect.disarms();
     match effect.reversibility {
         R5 if proven => Decision::Deny,
         R4 if proven && !scratch => Decision::Deny,
         R3 | R4 | R5 => Decision::Ask,
         R0 => Decision::Allow,
         _ => match effect.kind {
-            Kind::ReadSecret
-            | Kind::SendOut
-            | Kind::ExecuteUntrusted
-            | Kind::Privilege
-            | Kind::Persist => Decision::Ask,
+            EffectKind::ReadSecret
+            | EffectKind::SendOut
+            | EffectKind::ExecuteUntrusted
+            | EffectKind::Privilege
+            | EffectKind::Persist => Decision::Ask,
             _ => Decision::Allow,
         },
     }
@@ -63,21 +64,21 @@ mod tests {
     #[test]
     fn the_table() {
         use Certainty::{Likely, Proven, Unresolved};
-        use Kind::{Delete, Overwrite, ReadSecret};
+        use EffectKind::{Delete, Overwrite, ReadSecret};
         use Reversibility::{R0, R1, R2, R3, R4, R5};
         let cases = [
-            (Delete, Scope::Remote, R5, Proven, Decision::Deny),
-            (Delete, Scope::Remote, R5, Unresolved, Decision::Ask),
-            (Delete, Scope::TreeUntracked, R4, Proven, Decision::Deny),
-            (Delete, Scope::TreeUntracked, R4, Likely, Decision::Ask),
-            (Delete, Scope::Temp, R4, Proven, Decision::Ask),
-            (Delete, Scope::TreeArtefact, R4, Proven, Decision::Ask),
-            (Kind::Persist, Scope::Temp, R4, Proven, Decision::Deny),
-            (Delete, Scope::TreeTracked, R3, Proven, Decision::Ask),
-            (Delete, Scope::TreeArtefact, R2, Proven, Decision::Allow),
-            (Overwrite, Scope::TreeTracked, R1, Proven, Decision::Allow),
-            (ReadSecret, Scope::Home, R1, Proven, Decision::Ask),
-            (ReadSecret, Scope::Home, R0, Proven, Decision::Allow),
+            (Delete, EffectScope::Remote, R5, Proven, Decision::Deny),
+            (Delete, EffectScope::Remote, R5, Unresolved, Decision::Ask),
+            (Delete, EffectScope::TreeUntracked, R4, Proven, Decision::Deny),
+            (Delete, EffectScope::TreeUntracked, R4, Likely, Decision::Ask),
+            (Delete, EffectScope::Temp, R4, Proven, Decision::Ask),
+            (Delete, EffectScope::TreeArtefact, R4, Proven, Decision::Ask),
+            (EffectKind::Persist, EffectScope::Temp, R4, Proven, Decision::Deny),
+            (Delete, EffectScope::TreeTracked, R3, Proven, Decision::Ask),
+            (Delete, EffectScope::TreeArtefact, R2, Proven, Decision::Allow),
+            (Overwrite, EffectScope::TreeTracked, R1, Proven, Decision::Allow),
+            (ReadSecret, EffectScope::Home, R1, Proven, Decision::Ask),
+            (ReadSecret, EffectScope::Home, R0, Proven, Decision::Allow),
         ];
         for (kind, scope, reversibility, certainty, expected) in cases {
             let effect = Effect {

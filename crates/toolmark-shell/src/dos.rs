@@ -1,7 +1,7 @@
 //! Translation of `cmd.exe` command lines and PowerShell variables to shell syntax: carets and
 //! `%VAR%` are resolved, backslashes become slashes.
 
-use crate::lookup::Lookup;
+use crate::lookup::NameLookup;
 use std::borrow::Cow;
 
 /// Maximum length of a text that is rewritten, in bytes.
@@ -41,7 +41,7 @@ const COMMANDS: &[&str] = &[
     "ri",
 ];
 
-static KNOWN: Lookup<64> = Lookup::new(&[COMMANDS]);
+static KNOWN: NameLookup<64> = NameLookup::new(&[COMMANDS]);
 
 /// Returns the text in shell syntax; `None` if it is not a Windows command line.
 pub(crate) fn as_shell(text: &str) -> Option<String> {

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 toolmark_base::word_enum! {
     /// Kind of an effect.
-    pub enum Kind {
+    pub enum EffectKind {
         /// Something is removed.
         Delete = "delete",
         /// Content is replaced or cut.
@@ -34,7 +34,7 @@ toolmark_base::word_enum! {
 
 toolmark_base::word_enum! {
     /// Location of the target of an effect.
-    pub enum Scope {
+    pub enum EffectScope {
         /// In the work tree, and a tool can regenerate it.
         TreeArtefact = "tree-artefact",
         /// In the work tree and under version control.
@@ -104,11 +104,11 @@ toolmark_base::word_enum! {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Effect {
     /// Kind of the effect.
-    pub kind: Kind,
+    pub kind: EffectKind,
     /// Target: a path, a reference or a resource.
     pub target: String,
     /// Location of the target.
-    pub scope: Scope,
+    pub scope: EffectScope,
     /// Degree to which the effect can be undone.
     pub reversibility: Reversibility,
     /// Certainty of the effect.
@@ -126,7 +126,7 @@ impl Effect {
     /// the settings and hooks of a host. No policy allows such an effect.
     #[must_use]
     pub fn disarms(&self) -> bool {
-        self.kind == Kind::Persist && self.reversibility >= Reversibility::R4
+        self.kind == EffectKind::Persist && self.reversibility >= Reversibility::R4
     }
 
     /// Returns the severity among effects that lead to the same decision; the worst effect is
@@ -134,12 +134,12 @@ impl Effect {
     #[must_use]
     pub fn weight(&self) -> (bool, Reversibility, u8) {
         let scope = match self.scope {
-            Scope::Device => 5,
-            Scope::System => 4,
-            Scope::VcsMetadata | Scope::Home => 3,
-            Scope::Remote | Scope::Outside => 2,
-            Scope::TreeTracked | Scope::TreeUntracked | Scope::Unknown => 1,
-            Scope::Temp | Scope::TreeArtefact => 0,
+            EffectScope::Device => 5,
+            EffectScope::System => 4,
+            EffectScope::VcsMetadata | EffectScope::Home => 3,
+            EffectScope::Remote | EffectScope::Outside => 2,
+            EffectScope::TreeTracked | EffectScope::TreeUntracked | EffectScope::Unknown => 1,
+            EffectScope::Temp | EffectScope::TreeArtefact => 0,
         };
         (self.disarms(), self.reversibility, scope)
     }

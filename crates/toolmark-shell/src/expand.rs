@@ -2,7 +2,7 @@
 //! `$PWD`, `$TMPDIR`, variables assigned literally before, loop variables, arrays, defaults and
 //! brace lists. Everything else is dynamic.
 
-use crate::ir::{Part, Script, Word};
+use crate::ir::{Script, Word, WordPart};
 
 /// One argument of a command.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -33,7 +33,7 @@ impl Arg {
 
 /// Value of a variable.
 #[derive(Debug, Clone)]
-pub(crate) enum Value {
+pub(crate) enum ShellVariable {
     /// One of these texts.
     Texts(Vec<String>),
     /// A path that `mktemp` made.
@@ -55,7 +55,7 @@ const MAX_TEXT: usize = 16 << 10;
 /// Maximum number of texts that one variable may hold.
 const MAX_TEXTS: usize = 32;
 
-impl Value {
+impl ShellVariable {
     /// Limits the value to the size that is tracked.
     fn bounded(self) -> Self {
         match self {
@@ -97,23 +97,23 @@ fn output_name(script: &Script) -> String {
 
 /// Variables in the order of their first assignment.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Variables(Vec<(String, Value)>);
+pub(crate) struct Variables(Vec<(String, ShellVariable)>);
 
 impl Variables {
     /// Remembers the output of a substitution, or that it is unknown.
     pub(crate) fn set_output(&mut self, script: &Script, text: Option<String>) {
-        let value = text.map_or(Value::Dynamic, |text| Value::Texts(vec![text]));
+        let value = text.map_or(ShellVariable::Dynamic, |text| ShellVariable::Texts(vec![text]));
         self.set(&output_name(script), value);
     }
 
     fn output(&self, script: &Script) -> Option<String> {
         match self.get(&output_name(script)) {
-            Some(Value::Texts(texts)) => texts.first().cloned(),
+            Some(ShellVariable::Texts(texts)) => texts.first().cloned(),
             _ => None,
         }
     }
 
-    pub(crate) fn set(&mut self, name: &str, value: Value) {
+    pub(crate) fn set(&mut self, name: &str, value: ShellVariable) {
         let value = value.bounded();
         match self.0.iter().position(|(known, _)| known == name) {
             Some(at) => {
@@ -126,30 +126,31 @@ impl Variables {
         }
     }
 
-    pub(crate) fn get(&self, name: &str) -> Option<&Value> {
+    pub(crate) fn get(&self, name: &str) -> Option<&ShellVariable> {
         let mut name = name;
         for _ in 0..MAX_REFERENCES {
             match self.0.iter().find(|(known, _)| known == name).map(|(_, value)| value) {
-                Some(Value::Reference(target)) => name = target,
+                Some(ShellVariable::Reference(target)) => name = target,
                 found => return found,
             }
         }
-        Some(&Value::Dynamic)
+        Some(&ShellVariable::Dynamic)
     }
 
     /// Sets the arguments of a script or function, `$1` and on and `$@`.
     pub(crate) fn set_arguments(&mut self, args: &[Arg]) {
         let value = |arg: &Arg| match arg.literal() {
-            Some(text) => Value::Texts(vec![text.to_owned()]),
-            None => Value::Dynamic,
+            Some(text) => ShellVariable::Texts(vec![text.to_owned()]),
+            None => ShellVariable::Dynamic,
         };
         for (index, arg) in args.iter().enumerate().take(9) {
             self.set(&(index + 1).to_string(), value(arg));
         }
         let texts: Option<Vec<String>> =
             args.iter().map(|arg| arg.literal().map(str::to_owned)).collect();
-        let all =
-            texts.filter(|texts| texts.len() <= MAX_TEXTS).map_or(Value::Dynamic, Value::Texts);
+        let all = texts
+            .filter(|texts| texts.len() <= MAX_TEXTS)
+            .map_or(ShellVariable::Dynamic, ShellVariable::Texts);
         self.set("@", all.clone());
         self.set("*", all);
     }
@@ -157,7 +158,7 @@ impl Variables {
     /// Returns the element named by `NAME[INDEX]`.
     fn element(&self, name: &str) -> Option<String> {
         let (name, index) = name.strip_suffix(']')?.split_once('[')?;
-        let Some(Value::Texts(texts)) = self.get(name) else { return None };
+        let Some(ShellVariable::Texts(texts)) = self.get(name) else { return None };
         let by_key = || texts.iter().find(|text| keyed(text).0 == Some(index));
         let found = by_key().or_else(|| texts.get(index.parse::<usize>().ok()?))?;
         Some(keyed(found).1.to_owned())
@@ -166,7 +167,7 @@ impl Variables {
     /// Returns whether unquoted values are split into words at a character.
     fn separates(&self, c: char) -> bool {
         match self.get("IFS") {
-            Some(Value::Texts(texts)) => texts.iter().any(|text| text.contains(c)),
+            Some(ShellVariable::Texts(texts)) => texts.iter().any(|text| text.contains(c)),
             _ => matches!(c, ' ' | '\t' | '\n'),
         }
     }
@@ -188,12 +189,12 @@ const MAX_ARGS: usize = 64;
 
 /// Returns the arguments that a word expands to. `cwd` is the value of `$PWD`.
 pub(crate) fn expand(word: &Word, variables: &Variables, cwd: Option<&str>) -> Vec<Arg> {
-    let quoted = matches!(word.parts.first(), Some(Part::Text { quoted: true, .. }));
+    let quoted = matches!(word.parts.first(), Some(WordPart::Text { quoted: true, .. }));
     let mut out = vec![Arg { quoted, ..Arg::default() }];
     let mut brace = false;
     for part in &word.parts {
         match part {
-            Part::Text { text, quoted } => {
+            WordPart::Text { text, quoted } => {
                 for arg in &mut out {
                     if *quoted && text.starts_with('~') && arg.text.is_empty() {
                         arg.text.push_str("./");
@@ -203,11 +204,13 @@ pub(crate) fn expand(word: &Word, variables: &Variables, cwd: Option<&str>) -> V
                 }
                 brace |= !quoted && text.contains('{');
             }
-            Part::Parameter { name, default, plain, quoted } => {
+            WordPart::Parameter { name, default, plain, quoted } => {
                 let values = lookup(name, *plain, default.as_ref(), variables, cwd);
                 match values {
-                    Lookup::Texts(values) => product(&mut out, &split(values, *quoted, variables)),
-                    Lookup::Temporary => {
+                    ExpandLookup::Texts(values) => {
+                        product(&mut out, &split(values, *quoted, variables))
+                    }
+                    ExpandLookup::Temporary => {
                         for arg in &mut out {
                             arg.temporary |= arg.text.is_empty();
                             arg.dynamic |= !arg.temporary;
@@ -215,7 +218,7 @@ pub(crate) fn expand(word: &Word, variables: &Variables, cwd: Option<&str>) -> V
                             arg.text.push_str(name);
                         }
                     }
-                    Lookup::Dynamic => {
+                    ExpandLookup::Dynamic => {
                         for arg in &mut out {
                             arg.dynamic = true;
                             arg.text.push('$');
@@ -224,7 +227,7 @@ pub(crate) fn expand(word: &Word, variables: &Variables, cwd: Option<&str>) -> V
                     }
                 }
             }
-            Part::Command { script, quoted } => {
+            WordPart::Command { script, quoted } => {
                 let known = crate::pipes::literal_output(script);
                 let known = known.or_else(|| variables.output(script));
                 match known {
@@ -239,13 +242,13 @@ pub(crate) fn expand(word: &Word, variables: &Variables, cwd: Option<&str>) -> V
                     }
                 }
             }
-            Part::Process { .. } => {
+            WordPart::Process { .. } => {
                 for arg in &mut out {
                     arg.dynamic = true;
                     arg.text.push_str("/dev/fd/63");
                 }
             }
-            Part::Arithmetic(_) => {
+            WordPart::Arithmetic(_) => {
                 for arg in &mut out {
                     arg.dynamic = true;
                     arg.text.push_str("$((…))");
@@ -287,7 +290,7 @@ fn pieces(arg: &Arg) -> Vec<Arg> {
         .collect()
 }
 
-enum Lookup {
+enum ExpandLookup {
     Texts(Vec<String>),
     Temporary,
     Dynamic,
@@ -299,24 +302,27 @@ fn lookup(
     default: Option<&Word>,
     variables: &Variables,
     cwd: Option<&str>,
-) -> Lookup {
+) -> ExpandLookup {
     let simple = plain || default.is_some();
     // `${!name}`: the variable whose name it holds.
-    if let Some(Value::Texts(texts)) = name.strip_prefix('!').and_then(|name| variables.get(name))
+    if let Some(ShellVariable::Texts(texts)) =
+        name.strip_prefix('!').and_then(|name| variables.get(name))
         && let [target] = texts.as_slice()
         && !target.starts_with('!')
     {
         return lookup(target, true, default, variables, cwd);
     }
     if let Some(element) = variables.element(name) {
-        return Lookup::Texts(vec![element]);
+        return ExpandLookup::Texts(vec![element]);
     }
     match variables.get(name) {
-        Some(Value::Texts(texts)) if simple => {
-            return Lookup::Texts(texts.iter().map(|text| keyed(text).1.to_owned()).collect());
+        Some(ShellVariable::Texts(texts)) if simple => {
+            return ExpandLookup::Texts(
+                texts.iter().map(|text| keyed(text).1.to_owned()).collect(),
+            );
         }
-        Some(Value::Temporary) if simple => return Lookup::Temporary,
-        Some(_) => return Lookup::Dynamic,
+        Some(ShellVariable::Temporary) if simple => return ExpandLookup::Temporary,
+        Some(_) => return ExpandLookup::Dynamic,
         None => {}
     }
     let known = match name {
@@ -327,16 +333,16 @@ fn lookup(
         _ => None,
     };
     match (known, default) {
-        (Some(text), _) if simple => Lookup::Texts(vec![text]),
+        (Some(text), _) if simple => ExpandLookup::Texts(vec![text]),
         (_, Some(word)) => {
             let args = expand(word, variables, cwd);
             if args.iter().any(|arg| arg.dynamic) {
-                Lookup::Dynamic
+                ExpandLookup::Dynamic
             } else {
-                Lookup::Texts(args.into_iter().map(|arg| arg.text).collect())
+                ExpandLookup::Texts(args.into_iter().map(|arg| arg.text).collect())
             }
         }
-        _ => Lookup::Dynamic,
+        _ => ExpandLookup::Dynamic,
     }
 }
 
@@ -421,12 +427,12 @@ fn split_top(text: &str) -> impl Iterator<Item = &str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ir::Node;
+    use crate::ir::IrNode;
     use crate::parse::parse;
 
     fn texts(text: &str, variables: &Variables) -> Vec<String> {
         let script = parse(text);
-        let Node::Simple(simple) = &script.items[0].pipeline.stages[0] else { panic!() };
+        let IrNode::Simple(simple) = &script.items[0].pipeline.stages[0] else { panic!() };
         simple
             .words
             .iter()
@@ -438,7 +444,7 @@ mod tests {
     #[test]
     fn what_is_proven() {
         let mut variables = Variables::default();
-        variables.set("D", Value::Texts(vec!["/etc".into(), "/usr".into()]));
+        variables.set("D", ShellVariable::Texts(vec!["/etc".into(), "/usr".into()]));
         for (text, expected) in [
             ("x $D/a", vec!["x", "/etc/a", "/usr/a"]),
             ("x ${T:-/tmp}/a", vec!["x", "/tmp/a"]),

@@ -1,7 +1,7 @@
 //! Fallback for text that was not parsed: commands that can be recognized by their words are
 //! analyzed, so that nesting does not hide them.
 
-use crate::analyze::{Analyzer, Call};
+use crate::analyze::{Analyzer, CommandContext};
 
 /// Characters that end a command in any context.
 const ENDS: &[char] = &['\n', ';', '|', '&', '(', ')', '`', '{', '}'];
@@ -21,6 +21,6 @@ pub(crate) fn scan(text: &str, analyzer: &mut Analyzer<'_>) {
         if seen > MAX_PIECES {
             return;
         }
-        analyzer.text(piece, &Call::default());
+        analyzer.text(piece, &CommandContext::default());
     }
 }

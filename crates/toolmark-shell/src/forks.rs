@@ -1,20 +1,20 @@
 //! Scripts that start copies of themselves until the machine is overloaded.
 
-use crate::ir::{CompoundKind, Node, Operator, Part, Script, Simple, Word};
+use crate::ir::{CompoundKind, IrNode, Operator, Script, Simple, Word, WordPart};
 
 /// Whether a function's body starts the function at least twice in one pipeline.
-pub(crate) fn multiplies(body: &Node, name: &str) -> bool {
+pub(crate) fn multiplies(body: &IrNode, name: &str) -> bool {
     let script = match body {
-        Node::Compound(compound) => match &compound.kind {
+        IrNode::Compound(compound) => match &compound.kind {
             CompoundKind::Group(script) | CompoundKind::Subshell(script) => script,
             _ => return false,
         },
-        Node::Simple(_) => return false,
+        IrNode::Simple(_) => return false,
     };
     script.items.iter().any(|item| {
         let own = item.pipeline.stages.iter().filter(|stage| match stage {
-            Node::Simple(simple) => literal(simple).as_deref() == Some(name),
-            Node::Compound(_) => false,
+            IrNode::Simple(simple) => literal(simple).as_deref() == Some(name),
+            IrNode::Compound(_) => false,
         });
         own.count() > 1
     })
@@ -22,13 +22,13 @@ pub(crate) fn multiplies(body: &Node, name: &str) -> bool {
 
 /// Whether a script starts its own file more than once without waiting for it.
 pub(crate) fn starts_itself_twice(script: &Script) -> bool {
-    let is_own = |word: &Word| matches!(word.parts.as_slice(), [Part::Parameter { name, .. }] if name == "0");
+    let is_own = |word: &Word| matches!(word.parts.as_slice(), [WordPart::Parameter { name, .. }] if name == "0");
     let mut count = 0;
     let mut is_parallel = false;
     for item in &script.items {
         let own = item.pipeline.stages.iter().filter(|stage| match stage {
-            Node::Simple(simple) => simple.words.iter().take(2).any(is_own),
-            Node::Compound(_) => false,
+            IrNode::Simple(simple) => simple.words.iter().take(2).any(is_own),
+            IrNode::Compound(_) => false,
         });
         let own = own.count();
         count += own;
@@ -42,7 +42,7 @@ pub(crate) fn is_endless(condition: &Script, until: bool) -> bool {
     let [item] = condition.items.as_slice() else { return false };
     let [stage] = item.pipeline.stages.as_slice() else { return false };
     let holds = match stage {
-        Node::Simple(simple) => match base(simple).as_deref() {
+        IrNode::Simple(simple) => match base(simple).as_deref() {
             Some("true" | ":" | "yes") => true,
             Some("false") => false,
             Some("[" | "test") => {
@@ -54,7 +54,7 @@ pub(crate) fn is_endless(condition: &Script, until: bool) -> bool {
             }
             _ => return false,
         },
-        Node::Compound(compound) => match &compound.kind {
+        IrNode::Compound(compound) => match &compound.kind {
             CompoundKind::Test(words) => {
                 let text: String = words.iter().filter_map(Word::literal).collect();
                 match text.trim() {
@@ -107,9 +107,9 @@ fn waits(script: &Script) -> bool {
     };
     let foreground = script.items.iter().filter(|item| item.after != Operator::Background);
     foreground.flat_map(|item| &item.pipeline.stages).any(|stage| match stage {
-        Node::Simple(simple) => is_waiting(simple),
+        IrNode::Simple(simple) => is_waiting(simple),
         // `wait` in a shell of its own waits for nothing.
-        Node::Compound(compound) => match &compound.kind {
+        IrNode::Compound(compound) => match &compound.kind {
             CompoundKind::Subshell(script) => waits(script) && !only_waits(script),
             _ => inner(stage, waits),
         },
@@ -120,7 +120,7 @@ fn waits(script: &Script) -> bool {
 fn only_waits(script: &Script) -> bool {
     let stages = || script.items.iter().flat_map(|item| &item.pipeline.stages);
     stages().all(
-        |stage| matches!(stage, Node::Simple(simple) if base(simple).as_deref() == Some("wait")),
+        |stage| matches!(stage, IrNode::Simple(simple) if base(simple).as_deref() == Some("wait")),
     )
 }
 
@@ -131,8 +131,8 @@ fn base(simple: &Simple) -> Option<String> {
 }
 
 /// Applies a check to the scripts of a compound command.
-fn inner(node: &Node, look: fn(&Script) -> bool) -> bool {
-    let Node::Compound(compound) = node else { return false };
+fn inner(node: &IrNode, look: fn(&Script) -> bool) -> bool {
+    let IrNode::Compound(compound) = node else { return false };
     match &compound.kind {
         CompoundKind::Group(script) | CompoundKind::Subshell(script) => look(script),
         CompoundKind::Branches(scripts) | CompoundKind::Loop { parts: scripts, .. } => {
@@ -149,11 +149,11 @@ fn literal(simple: &Simple) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Context, Decision, analyze};
+    use crate::{Decision, ShellContext, analyze};
 
     #[test]
     fn loops_that_only_start() {
-        let decide = |command| analyze(command, &Context::default()).decision;
+        let decide = |command| analyze(command, &ShellContext::default()).decision;
         for command in [
             ":(){ :|:& };:",
             "bomb() { bomb | bomb & }; bomb",

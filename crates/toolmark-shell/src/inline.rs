@@ -16,14 +16,14 @@ mod value;
 
 pub(crate) use awk::scan as awk;
 
-use crate::analyze::Call;
-use crate::effects::{Certainty, Kind, Reversibility, Scope};
+use crate::analyze::CommandContext;
+use crate::effects::{Certainty, EffectKind, EffectScope, Reversibility};
 use crate::expand::Arg;
 use crate::ir::Partial;
-use crate::run::Run;
+use crate::run::CommandRun;
 use functions::Deed;
 use read::Deeds;
-use value::Value;
+use value::InlineValue;
 
 /// Languages with known calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,7 +45,7 @@ const MOVES: &[&str] =
     &["shutil.move", "os.rename", "os.replace", "rename(", "renameSync", "FileUtils.mv", ".move("];
 
 /// Analyzes code in a language.
-pub(crate) fn scan(run: &mut Run<'_, '_>, language: Language, code: &str) {
+pub(crate) fn scan(run: &mut CommandRun<'_, '_>, language: Language, code: &str) {
     if matches!(language, Language::Other) && !code.contains(['(', '"', '`', '\'']) {
         return;
     }
@@ -60,7 +60,7 @@ pub(crate) fn scan(run: &mut Run<'_, '_>, language: Language, code: &str) {
     if found.is_partial || code.len() > lex::MAX_CHARS {
         run.analyzer.note(Some(Partial::TooDeep));
     }
-    let call = Call { fixed: true, indirect: true, ..run.call.clone() };
+    let call = CommandContext { fixed: true, indirect: true, ..run.call.clone() };
     // A database in memory goes with the program.
     let is_passing = code.contains(":memory:") && !code.contains("://");
     let skeleton = lex::skeleton(&tokens);
@@ -77,13 +77,13 @@ pub(crate) fn scan(run: &mut Run<'_, '_>, language: Language, code: &str) {
     }
     if found.deeds.contains(&Deed::Fork) && loops_endlessly(&skeleton) {
         let why = "starts copies of itself endlessly";
-        let (scope, level) = (Scope::System, Reversibility::R4);
-        run.effect(Kind::StopService, "the machine", scope, level, why);
+        let (scope, level) = (EffectScope::System, Reversibility::R4);
+        run.effect(EffectKind::StopService, "the machine", scope, level, why);
     }
     if connects(&skeleton) && found.deeds.iter().any(starts_shell) {
         let why = "gives a shell to another machine";
         let level = Reversibility::R5;
-        run.effect(Kind::ExecuteUntrusted, "a connection", Scope::Remote, level, why);
+        run.effect(EffectKind::ExecuteUntrusted, "a connection", EffectScope::Remote, level, why);
     }
     run_built_text(run, &skeleton);
     send_environment(run, &skeleton);
@@ -93,7 +93,13 @@ pub(crate) fn scan(run: &mut Run<'_, '_>, language: Language, code: &str) {
     }
 }
 
-fn perform(run: &mut Run<'_, '_>, language: Language, deed: &Deed, found: &Deeds, call: &Call) {
+fn perform(
+    run: &mut CommandRun<'_, '_>,
+    language: Language,
+    deed: &Deed,
+    found: &Deeds,
+    call: &CommandContext,
+) {
     match deed {
         Deed::Shell(known) => run.analyzer.text(&known.text, call),
         Deed::Run(words) => {
@@ -101,7 +107,7 @@ fn perform(run: &mut Run<'_, '_>, language: Language, deed: &Deed, found: &Deeds
         }
         Deed::Delete { what, tree } => delete(run, what, *tree, found, call),
         Deed::Write { path, appends } => match path {
-            Value::Unknown | Value::Name(_) => write_unknown(run, found, call),
+            InlineValue::Unknown | InlineValue::Name(_) => write_unknown(run, found, call),
             path => {
                 for arg in path.args() {
                     run.analyzer.write_file(&arg, *appends, run.name, call);
@@ -134,23 +140,37 @@ fn perform(run: &mut Run<'_, '_>, language: Language, deed: &Deed, found: &Deeds
             }
         }
         Deed::Drop(name) => {
-            let (scope, certainty) = (Scope::Remote, Certainty::Likely);
+            let (scope, certainty) = (EffectScope::Remote, Certainty::Likely);
             let why = "drops what a database holds";
-            run.sure(Kind::RemoteState, name, scope, Reversibility::R5, certainty, why);
+            run.sure(EffectKind::RemoteState, name, scope, Reversibility::R5, certainty, why);
         }
         Deed::Fork => {}
         Deed::Reflect => {
-            let (scope, certainty) = (Scope::Unknown, Certainty::Unresolved);
+            let (scope, certainty) = (EffectScope::Unknown, Certainty::Unresolved);
             let why = "runs text built at run time";
-            run.sure(Kind::ExecuteUntrusted, "getattr", scope, Reversibility::R1, certainty, why);
+            run.sure(
+                EffectKind::ExecuteUntrusted,
+                "getattr",
+                scope,
+                Reversibility::R1,
+                certainty,
+                why,
+            );
         }
     }
 }
 
-fn delete(run: &mut Run<'_, '_>, what: &Value, tree: bool, found: &Deeds, call: &Call) {
-    let is_known =
-        |value: &Value| !matches!(value, Value::Unknown | Value::Name(_) | Value::Map(_));
-    let is_empty = matches!(what, Value::List(values) if !values.iter().any(is_known));
+fn delete(
+    run: &mut CommandRun<'_, '_>,
+    what: &InlineValue,
+    tree: bool,
+    found: &Deeds,
+    call: &CommandContext,
+) {
+    let is_known = |value: &InlineValue| {
+        !matches!(value, InlineValue::Unknown | InlineValue::Name(_) | InlineValue::Map(_))
+    };
+    let is_empty = matches!(what, InlineValue::List(values) if !values.iter().any(is_known));
     if !is_known(what) || is_empty {
         return delete_unknown(run, tree, found, call);
     }
@@ -163,14 +183,21 @@ fn delete(run: &mut Run<'_, '_>, what: &Value, tree: bool, found: &Deeds, call: 
 
 /// Reports the deletion of a path known only at run time: for a single file, one of those that the
 /// code lists or names.
-fn delete_unknown(run: &mut Run<'_, '_>, tree: bool, found: &Deeds, call: &Call) {
+fn delete_unknown(run: &mut CommandRun<'_, '_>, tree: bool, found: &Deeds, call: &CommandContext) {
     if tree {
         let why = "deletes a path known only at run time";
         let (level, certainty) = (Reversibility::R4, Certainty::Unresolved);
-        return run.sure(Kind::Delete, "a directory", Scope::Unknown, level, certainty, why);
+        return run.sure(
+            EffectKind::Delete,
+            "a directory",
+            EffectScope::Unknown,
+            level,
+            certainty,
+            why,
+        );
     }
     let named = found.paths.iter().map(|path| Arg { glob: path.contains('*'), ..Arg::plain(path) });
-    let listed = found.listed.iter().flat_map(Value::args).filter(|arg| !arg.dynamic);
+    let listed = found.listed.iter().flat_map(InlineValue::args).filter(|arg| !arg.dynamic);
     for arg in listed.chain(named).collect::<Vec<_>>() {
         run.analyzer.delete(&arg, true, run.name, call);
     }
@@ -178,7 +205,7 @@ fn delete_unknown(run: &mut Run<'_, '_>, tree: bool, found: &Deeds, call: &Call)
 
 /// Reports a write to a file known only at run time: one of the protected files that the code
 /// names.
-fn write_unknown(run: &mut Run<'_, '_>, found: &Deeds, call: &Call) {
+fn write_unknown(run: &mut CommandRun<'_, '_>, found: &Deeds, call: &CommandContext) {
     for path in &found.paths {
         let before = run.analyzer.effects.len();
         run.analyzer.write_file(&Arg::plain(path), false, run.name, call);
@@ -281,7 +308,7 @@ fn starts_shell(deed: &Deed) -> bool {
 }
 
 /// Reports code that is decoded or downloaded and then run.
-fn run_built_text(run: &mut Run<'_, '_>, skeleton: &str) {
+fn run_built_text(run: &mut CommandRun<'_, '_>, skeleton: &str) {
     let has = |names: &[&str]| names.iter().any(|name| skeleton.contains(name));
     let runs = [
         "exec(",
@@ -319,17 +346,23 @@ fn run_built_text(run: &mut Run<'_, '_>, skeleton: &str) {
     ];
     if has(&downloads) {
         let why = "runs downloaded code";
-        run.effect(Kind::ExecuteUntrusted, "a download", Scope::Remote, Reversibility::R5, why);
+        run.effect(
+            EffectKind::ExecuteUntrusted,
+            "a download",
+            EffectScope::Remote,
+            Reversibility::R5,
+            why,
+        );
     }
     if has(&["b64decode", "atob(", "Buffer.from", "decode64", "unpack", "fromhex", "unhexlify"]) {
-        let (scope, certainty) = (Scope::Unknown, Certainty::Unresolved);
+        let (scope, certainty) = (EffectScope::Unknown, Certainty::Unresolved);
         let (level, why) = (Reversibility::R3, "runs what it decodes");
-        run.sure(Kind::ExecuteUntrusted, "decoded text", scope, level, certainty, why);
+        run.sure(EffectKind::ExecuteUntrusted, "decoded text", scope, level, certainty, why);
     }
 }
 
 /// Reports the whole environment being put into a request.
-fn send_environment(run: &mut Run<'_, '_>, skeleton: &str) {
+fn send_environment(run: &mut CommandRun<'_, '_>, skeleton: &str) {
     let sends = [
         "requests.post",
         "requests.put",
@@ -368,14 +401,14 @@ fn send_environment(run: &mut Run<'_, '_>, skeleton: &str) {
         })
     };
     if sends.iter().any(|word| skeleton.contains(word)) && whole.iter().any(is_whole) {
-        let (scope, certainty) = (Scope::Remote, Certainty::Likely);
+        let (scope, certainty) = (EffectScope::Remote, Certainty::Likely);
         let why = "sends the environment";
-        run.sure(Kind::SendOut, "the environment", scope, Reversibility::R5, certainty, why);
+        run.sure(EffectKind::SendOut, "the environment", scope, Reversibility::R5, certainty, why);
     }
 }
 
 /// Reports calls to cloud services that delete.
-fn delete_at_services(run: &mut Run<'_, '_>, code: &str) {
+fn delete_at_services(run: &mut CommandRun<'_, '_>, code: &str) {
     let cloud = [
         "boto3",
         "google.cloud",
@@ -429,20 +462,20 @@ fn delete_at_services(run: &mut Run<'_, '_>, code: &str) {
         (says(&["nodemailer", "sendMail("]), "sends a message"),
     ];
     for (_, why) in likely.into_iter().filter(|(is_said, _)| *is_said).take(1) {
-        let (scope, certainty) = (Scope::Remote, Certainty::Likely);
-        run.sure(Kind::RemoteState, "a service", scope, Reversibility::R4, certainty, why);
+        let (scope, certainty) = (EffectScope::Remote, Certainty::Likely);
+        run.sure(EffectKind::RemoteState, "a service", scope, Reversibility::R4, certainty, why);
     }
     if cloud.iter().any(|name| code.contains(name))
         && deletes.iter().any(|name| code.contains(name))
     {
-        let (scope, certainty) = (Scope::Remote, Certainty::Likely);
+        let (scope, certainty) = (EffectScope::Remote, Certainty::Likely);
         let why = "deletes at a service";
-        run.sure(Kind::RemoteState, "a service", scope, Reversibility::R5, certainty, why);
+        run.sure(EffectKind::RemoteState, "a service", scope, Reversibility::R5, certainty, why);
     }
 }
 
 /// Analyzes `git.Repo(".").git.reset("--hard")`: a library method that is a git command.
-fn git_library(run: &mut Run<'_, '_>, code: &str) {
+fn git_library(run: &mut CommandRun<'_, '_>, code: &str) {
     if !code.contains("Repo") && !code.contains("simple-git") && !code.contains("simpleGit") {
         return;
     }
@@ -461,23 +494,23 @@ fn git_library(run: &mut Run<'_, '_>, code: &str) {
     }
     if code.contains("working_tree=True") || code.contains("force=True") && code.contains(".push(")
     {
-        let (scope, certainty) = (Scope::TreeTracked, Certainty::Likely);
+        let (scope, certainty) = (EffectScope::TreeTracked, Certainty::Likely);
         let why = "discards local changes or overwrites a remote";
-        run.sure(Kind::DiscardVcs, "a repository", scope, Reversibility::R4, certainty, why);
+        run.sure(EffectKind::DiscardVcs, "a repository", scope, Reversibility::R4, certainty, why);
     }
 }
 
 /// Analyzes `tell application "Finder" to delete …`.
-fn tell_finder(run: &mut Run<'_, '_>, code: &str) {
+fn tell_finder(run: &mut CommandRun<'_, '_>, code: &str) {
     let says = |word: &str| code.split(|c: char| !c.is_alphanumeric()).any(|own| own == word);
     if says("shutDown") || says("restart") || code.contains("shut down") {
-        let (scope, certainty) = (Scope::System, Certainty::Likely);
+        let (scope, certainty) = (EffectScope::System, Certainty::Likely);
         let why = "shuts down the machine";
-        run.sure(Kind::StopService, "the machine", scope, Reversibility::R3, certainty, why);
+        run.sure(EffectKind::StopService, "the machine", scope, Reversibility::R3, certainty, why);
     }
     if (says("Finder") || says("Events")) && (says("delete") || says("empty")) {
-        let (scope, certainty) = (Scope::Home, Certainty::Likely);
+        let (scope, certainty) = (EffectScope::Home, Certainty::Likely);
         let why = "deletes through the Finder";
-        run.sure(Kind::Delete, "files", scope, Reversibility::R3, certainty, why);
+        run.sure(EffectKind::Delete, "files", scope, Reversibility::R3, certainty, why);
     }
 }

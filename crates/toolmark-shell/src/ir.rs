@@ -5,13 +5,13 @@
 use std::borrow::Cow;
 
 /// A byte range in the text from which a script was read.
-pub type Span = std::ops::Range<usize>;
+pub type ScriptSpan = std::ops::Range<usize>;
 
 /// A parsed piece of shell text.
 #[derive(Debug, Clone, Default)]
 pub struct Script {
     /// The statements in order.
-    pub items: Vec<Item>,
+    pub items: Vec<PipelineItem>,
     /// Reason why the text is not completely understood.
     pub partial: Option<Partial>,
 }
@@ -27,7 +27,7 @@ pub enum Partial {
 
 /// One pipeline and the operator after it.
 #[derive(Debug, Clone)]
-pub struct Item {
+pub struct PipelineItem {
     /// The pipeline.
     pub pipeline: Pipeline,
     /// The operator after it.
@@ -55,12 +55,12 @@ pub struct Pipeline {
     /// Whether the pipeline begins with `!`.
     pub negated: bool,
     /// Stages of the pipeline.
-    pub stages: Vec<Node>,
+    pub stages: Vec<IrNode>,
 }
 
 /// One stage of a pipeline.
 #[derive(Debug, Clone)]
-pub enum Node {
+pub enum IrNode {
     /// A command with its words.
     Simple(Simple),
     /// A command made of commands.
@@ -77,7 +77,7 @@ pub struct Simple {
     /// The redirections in order.
     pub redirections: Vec<Redirection>,
     /// Byte range.
-    pub span: Span,
+    pub span: ScriptSpan,
 }
 
 /// A command made of commands.
@@ -88,7 +88,7 @@ pub struct Compound {
     /// Redirections of the whole command.
     pub redirections: Vec<Redirection>,
     /// Byte range.
-    pub span: Span,
+    pub span: ScriptSpan,
 }
 
 /// The compound commands.
@@ -128,7 +128,7 @@ pub enum CompoundKind {
         /// Function name.
         name: String,
         /// Function body.
-        body: Box<Node>,
+        body: Box<IrNode>,
     },
     /// `[[ … ]]` and `(( … ))`: tests, in which only substitutions are executed.
     Test(Vec<Word>),
@@ -146,21 +146,21 @@ pub struct Assignment {
     /// Whether an array is assigned: `NAME=(…)`.
     pub is_array: bool,
     /// Subscript in `NAME[…]=value`.
-    pub subscript: Vec<Part>,
+    pub subscript: Vec<WordPart>,
 }
 
 /// A word as written.
 #[derive(Debug, Clone, Default)]
 pub struct Word {
     /// Parts of the word.
-    pub parts: Vec<Part>,
+    pub parts: Vec<WordPart>,
     /// Byte range.
-    pub span: Span,
+    pub span: ScriptSpan,
 }
 
 /// A part of a word.
 #[derive(Debug, Clone)]
-pub enum Part {
+pub enum WordPart {
     /// Text, after quote removal.
     Text {
         /// The text.
@@ -194,7 +194,7 @@ pub enum Part {
         reads: bool,
     },
     /// `$((…))`: the commands inside.
-    Arithmetic(Vec<Part>),
+    Arithmetic(Vec<WordPart>),
 }
 
 /// A redirection.
@@ -239,7 +239,7 @@ pub struct HereDocument {
     /// Whether the shell expands the text, which requires an unquoted delimiter.
     pub expands: bool,
     /// Parts of the text, if it is expanded.
-    pub parts: Vec<Part>,
+    pub parts: Vec<WordPart>,
 }
 
 impl Word {
@@ -247,7 +247,7 @@ impl Word {
     /// piece, as most are.
     pub fn fixed(&self) -> Option<Cow<'_, str>> {
         match &self.parts[..] {
-            [Part::Text { text, .. }] => Some(Cow::Borrowed(text)),
+            [WordPart::Text { text, .. }] => Some(Cow::Borrowed(text)),
             _ => self.literal().map(Cow::Owned),
         }
     }
@@ -257,7 +257,7 @@ impl Word {
         let mut out = String::new();
         for part in &self.parts {
             match part {
-                Part::Text { text, .. } => out.push_str(text),
+                WordPart::Text { text, .. } => out.push_str(text),
                 _ => return None,
             }
         }
@@ -267,14 +267,14 @@ impl Word {
     /// Returns whether the word contains an unquoted `*`, `?` or `[`.
     pub fn is_glob(&self) -> bool {
         self.parts.iter().any(
-            |part| matches!(part, Part::Text { text, quoted: false } if text.contains(['*', '?', '['])),
+            |part| matches!(part, WordPart::Text { text, quoted: false } if text.contains(['*', '?', '['])),
         )
     }
 
     /// Returns the scripts of `>(…)`, which read the output of the command.
     pub(crate) fn readers(&self) -> impl Iterator<Item = &Script> {
         self.parts.iter().filter_map(|part| match part {
-            Part::Process { script, reads: true } => Some(script),
+            WordPart::Process { script, reads: true } => Some(script),
             _ => None,
         })
     }
@@ -288,12 +288,12 @@ impl Word {
 }
 
 /// Collects the scripts that a list of parts executes.
-pub(crate) fn scripts_of<'a>(parts: &'a [Part], out: &mut Vec<&'a Script>) {
+pub(crate) fn scripts_of<'a>(parts: &'a [WordPart], out: &mut Vec<&'a Script>) {
     for part in parts {
         match part {
-            Part::Command { script, .. } | Part::Process { script, .. } => out.push(script),
-            Part::Arithmetic(inner) => scripts_of(inner, out),
-            Part::Parameter { default: Some(word), .. } => scripts_of(&word.parts, out),
+            WordPart::Command { script, .. } | WordPart::Process { script, .. } => out.push(script),
+            WordPart::Arithmetic(inner) => scripts_of(inner, out),
+            WordPart::Parameter { default: Some(word), .. } => scripts_of(&word.parts, out),
             _ => {}
         }
     }

@@ -2,8 +2,8 @@
 //! on, programs it copies. The caller that keeps it can later determine what a session may undo,
 //! and which programs that it runs it wrote itself.
 
-use crate::context::Command;
-use crate::options::Parsed;
+use crate::context::PlannedCommand;
+use crate::options::ParsedOptions;
 use serde::{Deserialize, Serialize};
 use toolmark_base::path::is_below;
 
@@ -13,7 +13,7 @@ const MAX_EACH: usize = 64;
 /// State that one command line leaves behind. Paths are absolute.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Left {
+pub struct LeftState {
     /// Files and directories that the command line writes or makes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub made: Vec<String>,
@@ -43,7 +43,7 @@ pub struct Left {
     pub copies: Vec<String>,
 }
 
-impl Left {
+impl LeftState {
     /// Whether nothing is left behind.
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -72,7 +72,7 @@ impl Left {
     }
 
     /// Records a program that keeps running after the command line has ended.
-    pub fn start(&mut self, command: &Command) {
+    pub fn start(&mut self, command: &PlannedCommand) {
         /// Maximum length kept of a command line, in bytes.
         const LONGEST: usize = 200;
         let words = command.args.iter().map(|arg| arg.text.as_str());
@@ -91,7 +91,7 @@ impl Left {
     ///
     /// A branch belongs to the session only if the session made it. Committing to a branch or
     /// pushing it does not change the owner: the branch may be a colleague's.
-    pub(crate) fn git(&mut self, sub: &str, parsed: &Parsed<'_>) {
+    pub(crate) fn git(&mut self, sub: &str, parsed: &ParsedOptions<'_>) {
         let operands: Vec<&str> = parsed
             .operands
             .iter()
@@ -168,10 +168,10 @@ pub fn is_shared_branch(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Context, analyze};
+    use crate::{ShellContext, analyze};
 
-    fn left(command: &str) -> Left {
-        let context = Context { cwd: Some("/w"), ..Context::default() };
+    fn left(command: &str) -> LeftState {
+        let context = ShellContext { cwd: Some("/w"), ..ShellContext::default() };
         analyze(command, &context).left
     }
 

@@ -7,9 +7,9 @@
 //! start-up.
 //!
 //! ```
-//! use toolmark_shell::{Context, Decision, analyze};
+//! use toolmark_shell::{ShellContext, Decision, analyze};
 //!
-//! let context = Context { cwd: Some("/home/ada/shop"), home: Some("/home/ada"), ..Context::default() };
+//! let context = ShellContext { cwd: Some("/home/ada/shop"), home: Some("/home/ada"), ..ShellContext::default() };
 //! assert_eq!(analyze("cd .. && rm -rf photos", &context).decision, Decision::Deny);
 //! assert_eq!(analyze("echo 'rm -rf /'", &context).decision, Decision::Allow);
 //! ```
@@ -51,15 +51,15 @@ mod words;
 mod write;
 
 pub use analyze::{analyze, analyze_parsed};
-pub use context::{Analysis, Command, Context, Facts};
+pub use context::{Analysis, FileFacts, PlannedCommand, ShellContext};
 pub use decision::Decision;
-pub use effects::{Certainty, Coverage, Effect, Kind, Reversibility, Scope};
+pub use effects::{Certainty, Coverage, Effect, EffectKind, EffectScope, Reversibility};
 pub use expand::Arg;
-pub use left::{Left, is_shared_branch};
+pub use left::{LeftState, is_shared_branch};
 pub use parse::parse;
 pub use paths::has_plain_parts;
 pub use protect::{Protected, Protection, changes_operands};
 pub use secrets::is_secret;
 pub use sql::is_statement as is_sql_statement;
-pub use walk::{Position, Visit, commands, key, masks_failure};
+pub use walk::{CommandPosition, Visit, commands, key, masks_failure};
 pub use write::{analyze_read, analyze_write};

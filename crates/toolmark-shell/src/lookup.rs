@@ -2,13 +2,13 @@
 //! other. Nothing is prepared at run time, because a hook runs only once.
 
 /// Lists of names with a hash table of their positions.
-pub(crate) struct Lookup<const SLOTS: usize> {
+pub(crate) struct NameLookup<const SLOTS: usize> {
     lists: &'static [&'static [&'static str]],
     /// List and index in the list of each name, counted from 1; 0 is a free slot.
     slots: [u16; SLOTS],
 }
 
-impl<const SLOTS: usize> Lookup<SLOTS> {
+impl<const SLOTS: usize> NameLookup<SLOTS> {
     /// Builds the table. The first list counts for a name that occurs in several. The number of
     /// slots must be a power of two and at least twice the number of names.
     pub(crate) const fn new(lists: &'static [&'static [&'static str]]) -> Self {
@@ -105,7 +105,7 @@ mod tests {
     #[test]
     fn every_name_is_found_in_its_first_list() {
         const LISTS: &[&[&str]] = &[&["rm", "unlink"], &["rm", "cp", ""], &["git"]];
-        static LOOKUP: Lookup<16> = Lookup::new(LISTS);
+        static LOOKUP: NameLookup<16> = NameLookup::new(LISTS);
         for (name, list) in
             [("rm", Some(0)), ("unlink", Some(0)), ("cp", Some(1)), ("", Some(1)), ("git", Some(2))]
         {

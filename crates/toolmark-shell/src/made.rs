@@ -10,7 +10,7 @@ const MAX_BYTES: usize = 256 << 10;
 
 /// Files that a command line made, by absolute path.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Made {
+pub(crate) struct CreatedFiles {
     texts: Vec<(String, String)>,
     programs: Vec<(String, String)>,
     links: Vec<(String, String)>,
@@ -20,7 +20,7 @@ pub(crate) struct Made {
     bytes: usize,
 }
 
-impl Made {
+impl CreatedFiles {
     /// Records output written to a file.
     pub(crate) fn write(&mut self, path: &str, output: &Flow, appends: bool) {
         let path = plain(path);

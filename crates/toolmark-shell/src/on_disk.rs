@@ -1,8 +1,8 @@
 //! Looks up protected files on this disk: patterns and directories count only if something
 //! protected exists there.
 
-use crate::context::Facts;
-use crate::protect::{Name, can_be_equal, is_wildcard, without_sets};
+use crate::context::FileFacts;
+use crate::protect::{ProtectedName, can_be_equal, is_wildcard, without_sets};
 use std::cell::RefCell;
 
 /// Maximum number of names that a pattern is taken for.
@@ -10,20 +10,20 @@ pub(crate) const MAX_MATCHES: usize = 64;
 
 /// Directories of a disk, listed at most once each.
 pub(crate) struct OnDisk<'f> {
-    facts: &'f dyn Facts,
+    facts: &'f dyn FileFacts,
     listed: RefCell<Vec<(String, Option<Vec<String>>)>>,
 }
 
 /// One part of a path: as it is given, and as it is protected.
-pub(crate) type Step<'s> = (Option<&'s str>, Option<&'s str>);
+pub(crate) type DiskStep<'s> = (Option<&'s str>, Option<&'s str>);
 
 impl<'f> OnDisk<'f> {
-    pub(crate) fn new(facts: &'f dyn Facts) -> Self {
+    pub(crate) fn new(facts: &'f dyn FileFacts) -> Self {
         Self { facts, listed: RefCell::default() }
     }
 
     /// The names in a directory that fit a step; `None` where they are not known.
-    fn fitting(&self, directory: &str, step: Step<'_>) -> Option<Vec<String>> {
+    fn fitting(&self, directory: &str, step: DiskStep<'_>) -> Option<Vec<String>> {
         let mut listed = self.listed.borrow_mut();
         let at = listed.iter().position(|(known, _)| known == directory).unwrap_or_else(|| {
             listed.push((directory.to_owned(), self.facts.names(directory)));
@@ -40,7 +40,7 @@ impl<'f> OnDisk<'f> {
     }
 
     /// Returns whether a path matches all steps. An unreadable directory counts as a match.
-    pub(crate) fn has_steps(&self, directory: &str, steps: &[Step<'_>]) -> bool {
+    pub(crate) fn has_steps(&self, directory: &str, steps: &[DiskStep<'_>]) -> bool {
         let Some((step, rest)) = steps.split_first() else { return true };
         let is_pattern = |text: &str| text.bytes().any(is_wildcard);
         let literal = match *step {
@@ -64,7 +64,12 @@ impl<'f> OnDisk<'f> {
     }
 
     /// Returns whether a directory has a name that matches both. `find` includes hidden names.
-    pub(crate) fn has(&self, directory: &str, own: &str, wanted: &Name<'_>) -> Option<bool> {
+    pub(crate) fn has(
+        &self,
+        directory: &str,
+        own: &str,
+        wanted: &ProtectedName<'_>,
+    ) -> Option<bool> {
         let names = self.fitting(directory.trim_end_matches('/'), (None, Some(own)))?;
         let pattern = without_sets(wanted.text);
         Some(names.iter().any(|name| can_be_equal(&pattern, name.as_bytes())))
@@ -81,7 +86,7 @@ pub(crate) fn is_match(pattern: &str, name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Context, Kind, Protected, Protection, analyze};
+    use crate::{EffectKind, Protected, Protection, ShellContext, analyze};
 
     const PROTECTED: &[Protected<'_>] = &[
         Protected { path: ".agent/settings*", because: Protection::Settings },
@@ -91,9 +96,9 @@ mod tests {
     ];
 
     /// A directory in memory.
-    struct Tree(&'static [&'static str]);
+    struct DirectoryTree(&'static [&'static str]);
 
-    impl Facts for Tree {
+    impl FileFacts for DirectoryTree {
         fn tracked(&self, _: &str) -> Option<bool> {
             None
         }
@@ -143,16 +148,16 @@ mod tests {
             ("mv ~ /x", true),
         ] {
             for (files, want) in [(FULL, is_there), (EMPTY, false)] {
-                let facts = Tree(files);
-                let context = Context {
+                let facts = DirectoryTree(files);
+                let context = ShellContext {
                     protected: PROTECTED,
                     cwd: Some("/home/me/app"),
                     home: Some("/home/me"),
                     facts: Some(&facts),
-                    ..Context::default()
+                    ..ShellContext::default()
                 };
                 let effects = analyze(command, &context).effects;
-                let persists = effects.iter().any(|effect| effect.kind == Kind::Persist);
+                let persists = effects.iter().any(|effect| effect.kind == EffectKind::Persist);
                 assert_eq!(persists, want, "{command} {files:?} {effects:?}");
             }
         }

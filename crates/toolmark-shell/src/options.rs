@@ -19,7 +19,7 @@ pub(crate) struct Given<'a> {
 
 /// The words of a command sorted into options and operands.
 #[derive(Debug, Default)]
-pub(crate) struct Parsed<'a> {
+pub(crate) struct ParsedOptions<'a> {
     /// Options in order.
     pub(crate) options: Vec<Given<'a>>,
     /// Operands in order.
@@ -39,7 +39,7 @@ fn means(given: &str, name: &str) -> bool {
     given == name || (given.len() > 2 && name.starts_with(given))
 }
 
-impl<'a> Parsed<'a> {
+impl<'a> ParsedOptions<'a> {
     /// Returns the last option with this short letter or long name.
     pub(crate) fn last(&self, short: &str, long: &str) -> Option<&Given<'a>> {
         if self.is_exact {

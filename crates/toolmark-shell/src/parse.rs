@@ -5,7 +5,8 @@
 //! continues after it. Nesting is bounded and every byte is read a bounded number of times.
 
 use crate::ir::{
-    Compound, CompoundKind, Item, Node, Operator, Part, Partial, Pipeline, Script, Word,
+    Compound, CompoundKind, IrNode, Operator, Partial, Pipeline, PipelineItem, Script, Word,
+    WordPart,
 };
 
 /// Maximum nesting depth of commands and substitutions.
@@ -20,16 +21,16 @@ pub fn parse(text: &str) -> Script {
 
 /// Parses text that is part of another text.
 pub(crate) fn parse_at_depth(text: &str, depth: usize) -> Script {
-    let mut parser = Parser::new(text, depth);
+    let mut parser = ShellParser::new(text, depth);
     let mut script = parser.list(&[]);
     script.partial = parser.partial;
     script
 }
 
 /// Returns the parts of text in which only substitutions count, as in a subscript.
-pub(crate) fn parts_of(text: &str, depth: usize) -> Vec<Part> {
+pub(crate) fn parts_of(text: &str, depth: usize) -> Vec<WordPart> {
     let mut parts = Vec::new();
-    Parser::new(text, depth).double_quoted(&mut parts, 0);
+    ShellParser::new(text, depth).double_quoted(&mut parts, 0);
     parts
 }
 
@@ -46,7 +47,7 @@ pub(crate) struct Pending {
 }
 
 /// The read position and the results so far.
-pub(crate) struct Parser<'a> {
+pub(crate) struct ShellParser<'a> {
     pub(crate) text: &'a str,
     pub(crate) bytes: &'a [u8],
     pub(crate) pos: usize,
@@ -61,7 +62,7 @@ pub(crate) struct Parser<'a> {
 
 const CLOSERS: &[&str] = &["then", "do", "done", "fi", "else", "elif", "esac", "}"];
 
-impl<'a> Parser<'a> {
+impl<'a> ShellParser<'a> {
     pub(crate) fn new(text: &'a str, depth: usize) -> Self {
         Self {
             text,
@@ -174,7 +175,7 @@ impl<'a> Parser<'a> {
 
     /// Parses statements until one of `stops`, which is left unread.
     pub(crate) fn list(&mut self, stops: &[&str]) -> Script {
-        let mut items: Vec<Item> = Vec::new();
+        let mut items: Vec<PipelineItem> = Vec::new();
         if !self.enter() {
             return Script::default();
         }
@@ -224,7 +225,7 @@ impl<'a> Parser<'a> {
                 continue;
             }
             if !pipeline.stages.is_empty() {
-                items.push(Item { pipeline, after });
+                items.push(PipelineItem { pipeline, after });
             }
         }
         self.leave();
@@ -311,7 +312,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn command(&mut self) -> Option<Node> {
+    fn command(&mut self) -> Option<IrNode> {
         self.blanks();
         if self.bare() == "coproc" {
             self.skip_coproc();
@@ -372,16 +373,16 @@ impl<'a> Parser<'a> {
                             self.pos = after + close + 1;
                             return self.function(name, start);
                         }
-                        return self.simple().map(Node::Simple);
+                        return self.simple().map(IrNode::Simple);
                     }
                 }
             }
         };
         let redirections = self.redirections();
-        Some(Node::Compound(Compound { kind, redirections, span: start..self.pos }))
+        Some(IrNode::Compound(Compound { kind, redirections, span: start..self.pos }))
     }
 
-    fn function(&mut self, name: String, start: usize) -> Option<Node> {
+    fn function(&mut self, name: String, start: usize) -> Option<IrNode> {
         self.gap();
         if !self.enter() {
             return None;
@@ -389,7 +390,7 @@ impl<'a> Parser<'a> {
         let body = self.command();
         self.leave();
         let kind = CompoundKind::Function { name, body: Box::new(body?) };
-        Some(Node::Compound(Compound { kind, redirections: Vec::new(), span: start..self.pos }))
+        Some(IrNode::Compound(Compound { kind, redirections: Vec::new(), span: start..self.pos }))
     }
 
     fn subshell(&mut self) -> CompoundKind {
@@ -412,7 +413,7 @@ impl<'a> Parser<'a> {
         let mut word = self.arithmetic_word(from, to);
         if word.parts.is_empty() {
             let text = self.text.get(from..to).unwrap_or("").to_owned();
-            word.parts.push(Part::Text { text, quoted: true });
+            word.parts.push(WordPart::Text { text, quoted: true });
         }
         word
     }

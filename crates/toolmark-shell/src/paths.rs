@@ -1,8 +1,8 @@
 //! Paths: made absolute, cleared of `..` and sorted into scopes.
 
-use crate::Context;
-use crate::effects::Scope;
-use crate::lookup::Lookup;
+use crate::ShellContext;
+use crate::effects::EffectScope;
+use crate::lookup::NameLookup;
 use crate::windows;
 use std::borrow::Cow;
 
@@ -128,8 +128,8 @@ const ARTEFACT_ENDINGS: &[&str] = &[
     ".rej",
 ];
 
-static KNOWN_ARTEFACTS: Lookup<256> = Lookup::new(&[ARTEFACTS]);
-static KNOWN_ENDINGS: Lookup<64> = Lookup::new(&[ARTEFACT_ENDINGS]);
+static KNOWN_ARTEFACTS: NameLookup<256> = NameLookup::new(&[ARTEFACTS]);
+static KNOWN_ENDINGS: NameLookup<64> = NameLookup::new(&[ARTEFACT_ENDINGS]);
 
 const TEMP: &[&str] = &[
     "/tmp",
@@ -165,13 +165,13 @@ const SYSTEM: &[&str] = &[
 
 /// A path and its location.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct PathLocation {
     /// Path for messages: relative inside the tree.
     pub(crate) display: String,
     /// Absolute path, if known.
     pub(crate) path: String,
     /// Scope of the location.
-    pub(crate) scope: Scope,
+    pub(crate) scope: EffectScope,
     /// Whether the path is the root of its scope: the tree, the home, a temp directory.
     pub(crate) whole: bool,
     /// Another path was given, and a link leads from there to here.
@@ -321,7 +321,7 @@ pub(crate) fn is_rebuilt(path: &str, programs: &[String]) -> bool {
         .any(|(names, tools)| path.split('/').any(|part| names.contains(&part)) && has(tools))
 }
 
-impl Context<'_> {
+impl ShellContext<'_> {
     /// Returns whether a path in a home directory is the home directory itself; `None` for a path
     /// outside of one.
     fn is_home(&self, path: &str) -> Option<bool> {
@@ -389,7 +389,7 @@ impl Context<'_> {
     }
 
     /// Determines the location of a path. Without a known `cwd` a relative path is unknown.
-    pub(crate) fn place(&self, cwd: Option<&str>, path: &str) -> Place {
+    pub(crate) fn place(&self, cwd: Option<&str>, path: &str) -> PathLocation {
         if let Some(session) = self.cwd {
             if let Some(path) = windows::respelled(session, path) {
                 return self.place_as_spelled(cwd, &path);
@@ -401,15 +401,16 @@ impl Context<'_> {
         self.place_as_spelled(cwd, path)
     }
 
-    fn place_as_spelled(&self, cwd: Option<&str>, path: &str) -> Place {
+    fn place_as_spelled(&self, cwd: Option<&str>, path: &str) -> PathLocation {
         let relative = !(path.starts_with('/') || path.starts_with('~'));
         let base = cwd.filter(|cwd| relative && windows::has_drive(cwd));
         if base.is_some() || windows::has_drive(path) {
             return windows::place(self, base.unwrap_or("C:"), path);
         }
         let Some(base) = cwd.or((!relative).then_some("/")) else {
-            let scope = if is_artefact(path) { Scope::TreeArtefact } else { Scope::Unknown };
-            return Place {
+            let scope =
+                if is_artefact(path) { EffectScope::TreeArtefact } else { EffectScope::Unknown };
+            return PathLocation {
                 display: path.into(),
                 path: path.into(),
                 scope,
@@ -438,48 +439,55 @@ impl Context<'_> {
             Some(rest) => rest.trim_start_matches('/').to_owned(),
             None => full.clone(),
         };
-        Place { display, path: full, scope, whole, through_link: false }
+        PathLocation { display, path: full, scope, whole, through_link: false }
     }
 
     /// Returns the scope of a path, given its relative path in the tree.
-    fn scope_of(&self, path: &str, relative: Option<&str>, all: bool) -> (Scope, bool) {
+    fn scope_of(&self, path: &str, relative: Option<&str>, all: bool) -> (EffectScope, bool) {
         if path == "/" {
-            return (Scope::System, true);
+            return (EffectScope::System, true);
         }
         if let Some(rest) = relative {
             let rest = rest.trim_start_matches('/');
             // Some file systems do not tell the case apart.
             if rest.split('/').any(|part| part.eq_ignore_ascii_case(".git")) {
-                return (Scope::VcsMetadata, rest.eq_ignore_ascii_case(".git"));
+                return (EffectScope::VcsMetadata, rest.eq_ignore_ascii_case(".git"));
             }
             if is_artefact(rest) {
-                return (Scope::TreeArtefact, false);
+                return (EffectScope::TreeArtefact, false);
             }
             let tracked = self.facts.and_then(|facts| facts.tracked(path));
-            let scope =
-                if tracked == Some(true) { Scope::TreeTracked } else { Scope::TreeUntracked };
+            let scope = if tracked == Some(true) {
+                EffectScope::TreeTracked
+            } else {
+                EffectScope::TreeUntracked
+            };
             return (scope, rest.is_empty());
         }
         if let Some(root) = self.temp_root(path) {
             // The temp directory itself belongs to everybody, what is in it does not.
-            return if root && !all { (Scope::Outside, true) } else { (Scope::Temp, false) };
+            return if root && !all {
+                (EffectScope::Outside, true)
+            } else {
+                (EffectScope::Temp, false)
+            };
         }
         if path.starts_with("/dev/") || path == "/dev" {
-            return (Scope::Device, false);
+            return (EffectScope::Device, false);
         }
         if let Some(whole) = self.is_home(path) {
-            return (Scope::Home, whole);
+            return (EffectScope::Home, whole);
         }
         if matches!(
             path,
             "/home" | "/Users" | "/root" | "/mnt" | "/media" | "/srv" | "/dev" | "/Volumes"
         ) {
-            return (Scope::System, true);
+            return (EffectScope::System, true);
         }
         if let Some(system) = SYSTEM.iter().find(|system| below(path, system)) {
-            return (Scope::System, path == *system);
+            return (EffectScope::System, path == *system);
         }
-        (Scope::Outside, path.matches('/').count() < 2)
+        (EffectScope::Outside, path.matches('/').count() < 2)
     }
 }
 
@@ -506,29 +514,32 @@ mod tests {
 
     #[test]
     fn scopes() {
-        let context = Context::default();
-        let home = Context { cwd: Some("~"), ..Context::default() };
-        let inside =
-            Context { cwd: Some("/home/me/app"), home: Some("/home/me"), ..Context::default() };
-        let writable = Context { writable: &["/home/me/notes"], ..inside };
+        let context = ShellContext::default();
+        let home = ShellContext { cwd: Some("~"), ..ShellContext::default() };
+        let inside = ShellContext {
+            cwd: Some("/home/me/app"),
+            home: Some("/home/me"),
+            ..ShellContext::default()
+        };
+        let writable = ShellContext { writable: &["/home/me/notes"], ..inside };
         for (context, path, scope) in [
-            (&context, "src/main.rs", Scope::TreeUntracked),
-            (&context, "node_modules", Scope::TreeArtefact),
-            (&context, ".git/config", Scope::VcsMetadata),
-            (&context, "../x/y", Scope::Outside),
-            (&context, "/tmp/../etc/x", Scope::System),
-            (&context, "/tmp/*", Scope::Temp),
-            (&context, "/tmp", Scope::Outside),
-            (&context, "~/x", Scope::Home),
-            (&context, "/dev/sda", Scope::Device),
-            (&context, "/home", Scope::System),
-            (&home, "node_modules", Scope::Home),
-            (&inside, "src", Scope::TreeUntracked),
-            (&inside, "~/app/src", Scope::TreeUntracked),
-            (&inside, "..", Scope::Home),
-            (&inside, "~/notes/x", Scope::Home),
-            (&writable, "~/notes/x", Scope::TreeUntracked),
-            (&writable, "src", Scope::TreeUntracked),
+            (&context, "src/main.rs", EffectScope::TreeUntracked),
+            (&context, "node_modules", EffectScope::TreeArtefact),
+            (&context, ".git/config", EffectScope::VcsMetadata),
+            (&context, "../x/y", EffectScope::Outside),
+            (&context, "/tmp/../etc/x", EffectScope::System),
+            (&context, "/tmp/*", EffectScope::Temp),
+            (&context, "/tmp", EffectScope::Outside),
+            (&context, "~/x", EffectScope::Home),
+            (&context, "/dev/sda", EffectScope::Device),
+            (&context, "/home", EffectScope::System),
+            (&home, "node_modules", EffectScope::Home),
+            (&inside, "src", EffectScope::TreeUntracked),
+            (&inside, "~/app/src", EffectScope::TreeUntracked),
+            (&inside, "..", EffectScope::Home),
+            (&inside, "~/notes/x", EffectScope::Home),
+            (&writable, "~/notes/x", EffectScope::TreeUntracked),
+            (&writable, "src", EffectScope::TreeUntracked),
         ] {
             let start = context.start();
             assert_eq!(context.place(Some(&start), path).scope, scope, "{path}");

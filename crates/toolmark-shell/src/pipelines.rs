@@ -1,8 +1,8 @@
 //! Pipelines with effects that none of their stages has alone: stopping all listed processes,
 //! showing the secrets of the environment, building statements for a database.
 
-use crate::effects::{Kind, Reversibility};
-use crate::ir::{Node, Pipeline, Word};
+use crate::effects::{EffectKind, Reversibility};
+use crate::ir::{IrNode, Pipeline, Word};
 use Reversibility::{R1, R3};
 
 /// One stage: the program and its literal words.
@@ -14,21 +14,21 @@ struct Stage {
 /// Returns the effect of a pipeline: the kind, target, reversibility and reason.
 pub(crate) fn effect(
     pipeline: &Pipeline,
-) -> Option<(Kind, &'static str, Reversibility, &'static str)> {
+) -> Option<(EffectKind, &'static str, Reversibility, &'static str)> {
     let stages: Vec<Stage> = pipeline.stages.iter().filter_map(stage).collect();
     let first = stages.first()?;
     let last = stages.last()?;
     if kills(last) && lists_everything(&stages) {
-        return Some((Kind::StopService, "every process", R3, "kills whatever is running"));
+        return Some((EffectKind::StopService, "every process", R3, "kills whatever is running"));
     }
     if kills(last) && stages.iter().any(names_store) {
-        return Some((Kind::StopService, "a database", R3, "kills a database server"));
+        return Some((EffectKind::StopService, "a database", R3, "kills a database server"));
     }
     if matches!(first.name.as_str(), "env" | "printenv" | "export" | "set")
         && first.words.is_empty()
         && shows_secrets(&stages)
     {
-        return Some((Kind::ReadSecret, "the environment", R1, "shows secrets"));
+        return Some((EffectKind::ReadSecret, "the environment", R1, "shows secrets"));
     }
     let is_client =
         |stage: &Stage| matches!(stage.name.as_str(), "mysql" | "mariadb" | "psql" | "sqlite3");
@@ -38,13 +38,13 @@ pub(crate) fn effect(
             && ["'drop ", "'truncate ", "'delete "].iter().any(|word| text.contains(word))
     };
     if is_client(last) && is_client(first) && builds(first) {
-        return Some((Kind::Delete, "tables", R3, "runs statements that it builds"));
+        return Some((EffectKind::Delete, "tables", R3, "runs statements that it builds"));
     }
     None
 }
 
-fn stage(node: &Node) -> Option<Stage> {
-    let Node::Simple(simple) = node else { return None };
+fn stage(node: &IrNode) -> Option<Stage> {
+    let IrNode::Simple(simple) = node else { return None };
     let mut words = simple.words.iter().map(|word| Word::literal(word).unwrap_or_default());
     let name = crate::run::program_name(&words.next()?);
     Some(Stage { name, words: words.collect() })

@@ -2,7 +2,7 @@
 //! secret, decoded bytes.
 
 use crate::expand::Arg;
-use crate::ir::{Node, Script, Simple};
+use crate::ir::{IrNode, Script, Simple};
 use crate::words::escape;
 
 /// Data that a command reads from its standard input or writes to its output.
@@ -31,7 +31,7 @@ pub(crate) enum Flow {
 fn only(script: &Script) -> Option<&Simple> {
     match script.items.as_slice() {
         [item] => match item.pipeline.stages.as_slice() {
-            [Node::Simple(simple)] if simple.redirections.is_empty() => Some(simple),
+            [IrNode::Simple(simple)] if simple.redirections.is_empty() => Some(simple),
             _ => None,
         },
         _ => None,
@@ -65,8 +65,8 @@ pub(crate) fn literal_output(script: &Script) -> Option<String> {
 }
 
 /// Returns the words of a simple command without redirections, if all of them are known.
-fn fixed_words(node: &Node) -> Option<Vec<Arg>> {
-    let Node::Simple(simple) = node else { return None };
+fn fixed_words(node: &IrNode) -> Option<Vec<Arg>> {
+    let IrNode::Simple(simple) = node else { return None };
     let words = simple
         .words
         .iter()

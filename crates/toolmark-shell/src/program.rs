@@ -8,11 +8,11 @@
 //! behind one whose value is optional and therefore attached, `!` behind one that has no `--no-`
 //! form where options have one.
 
-use crate::effects::{Certainty, Kind, Reversibility, Scope};
+use crate::effects::{Certainty, EffectKind, EffectScope, Reversibility};
 use crate::expand::Arg;
 use crate::ir::Partial;
-use crate::options::{Given, Parsed};
-use crate::run::Run;
+use crate::options::{Given, ParsedOptions};
+use crate::run::CommandRun;
 
 /// Conventions by which a program reads its options.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,7 +79,7 @@ pub(crate) struct Program {
     /// Its effects. The first that applies counts.
     pub(crate) effects: &'static [Does],
     /// The part that is not data.
-    pub(crate) code: Option<fn(&mut Run<'_, '_>, &Parsed<'_>)>,
+    pub(crate) code: Option<fn(&mut CommandRun<'_, '_>, &ParsedOptions<'_>)>,
 }
 
 /// An effect of a program, and the options on which it depends.
@@ -91,16 +91,16 @@ pub(crate) struct Does {
     pub(crate) with: &'static str,
     /// Options that must all be off.
     pub(crate) unless: &'static str,
-    kind: Kind,
-    target: Target,
-    scope: Scope,
+    kind: EffectKind,
+    target: EffectTarget,
+    scope: EffectScope,
     level: Reversibility,
     pub(crate) why: &'static str,
 }
 
 /// Subject of an effect.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Target {
+pub(crate) enum EffectTarget {
     /// The operands.
     Operands,
     /// These words.
@@ -113,9 +113,9 @@ pub(crate) const fn on(options: &'static str) -> Does {
         on: options,
         with: "",
         unless: "",
-        kind: Kind::DiscardVcs,
-        target: Target::Operands,
-        scope: Scope::TreeTracked,
+        kind: EffectKind::DiscardVcs,
+        target: EffectTarget::Operands,
+        scope: EffectScope::TreeTracked,
         level: Reversibility::R4,
         why: "",
     }
@@ -138,20 +138,20 @@ impl Does {
     }
 
     /// The effect is about this, and not about the operands.
-    pub(crate) const fn to(self, target: Target) -> Self {
+    pub(crate) const fn to(self, target: EffectTarget) -> Self {
         Self { target, ..self }
     }
 
     /// The effect is the loss of work in a repository.
     pub(crate) const fn discards(self, level: Reversibility, why: &'static str) -> Self {
-        self.is(Kind::DiscardVcs, Scope::TreeTracked, level, why)
+        self.is(EffectKind::DiscardVcs, EffectScope::TreeTracked, level, why)
     }
 
     /// The effect of this kind.
     pub(crate) const fn is(
         self,
-        kind: Kind,
-        scope: Scope,
+        kind: EffectKind,
+        scope: EffectScope,
         level: Reversibility,
         why: &'static str,
     ) -> Self {
@@ -177,20 +177,20 @@ impl Does {
         if words.is_empty() { "always".to_owned() } else { words.join(" ") }
     }
 
-    fn applies(&self, parsed: &Parsed<'_>) -> bool {
+    fn applies(&self, parsed: &ParsedOptions<'_>) -> bool {
         (self.on.is_empty() || parsed.any(self.on))
             && (self.with.is_empty() || parsed.any(self.with))
             && (self.unless.is_empty() || !parsed.any(self.unless))
     }
 
-    fn report(&self, run: &mut Run<'_, '_>, parsed: &Parsed<'_>) {
+    fn report(&self, run: &mut CommandRun<'_, '_>, parsed: &ParsedOptions<'_>) {
         let operands = || parsed.words().join(" ");
         let target = match self.target {
-            Target::Operands => operands(),
-            Target::Words(words) => words.to_owned(),
+            EffectTarget::Operands => operands(),
+            EffectTarget::Words(words) => words.to_owned(),
         };
         // A repository in a temp directory goes with it.
-        let passes = self.kind == Kind::DiscardVcs && self.level >= Reversibility::R3;
+        let passes = self.kind == EffectKind::DiscardVcs && self.level >= Reversibility::R3;
         let level = if passes && run.is_in_temp() { Reversibility::R2 } else { self.level };
         let (kind, scope, why) = (self.kind, self.scope, self.why);
         run.sure(kind, &target, scope, level, Certainty::Proven, why);
@@ -199,7 +199,7 @@ impl Does {
 
 /// One option of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Choice {
+pub(crate) struct OptionChoice {
     pub(crate) short: Option<&'static str>,
     /// Long name, or the short one of an option that has no other.
     pub(crate) name: &'static str,
@@ -209,7 +209,7 @@ pub(crate) struct Choice {
     is_negatable: bool,
 }
 
-impl Choice {
+impl OptionChoice {
     fn read(word: &'static str) -> Self {
         let (word, is_negatable) = match word.strip_suffix('!') {
             Some(word) => (word, false),
@@ -267,19 +267,23 @@ impl Program {
     }
 
     /// Returns the options of the list.
-    pub(crate) fn choices(&self) -> impl Iterator<Item = Choice> {
-        self.options.split(' ').filter(|word| !word.is_empty()).map(Choice::read)
+    pub(crate) fn choices(&self) -> impl Iterator<Item = OptionChoice> {
+        self.options.split(' ').filter(|word| !word.is_empty()).map(OptionChoice::read)
     }
 
     /// Sorts the words after the program's name.
-    pub(crate) fn parse<'a>(&self, args: &'a [Arg]) -> Parsed<'a> {
+    pub(crate) fn parse<'a>(&self, args: &'a [Arg]) -> ParsedOptions<'a> {
         self.parse_until(args, self.syntax.ends_at_operand()).0
     }
 
     /// Parses like [`Self::parse`], but optionally ends at the first operand; also returns the
     /// number of words read.
-    pub(crate) fn parse_until<'a>(&self, args: &'a [Arg], stops: bool) -> (Parsed<'a>, usize) {
-        let mut parsed = Parsed { is_exact: !self.is_open, ..Parsed::default() };
+    pub(crate) fn parse_until<'a>(
+        &self,
+        args: &'a [Arg],
+        stops: bool,
+    ) -> (ParsedOptions<'a>, usize) {
+        let mut parsed = ParsedOptions { is_exact: !self.is_open, ..ParsedOptions::default() };
         let mut at = 0;
         while let Some(arg) = args.get(at) {
             at += 1;
@@ -320,7 +324,7 @@ impl Program {
         body: &'a str,
         arg: &'a Arg,
         next: Option<&'a Arg>,
-        parsed: &mut Parsed<'a>,
+        parsed: &mut ParsedOptions<'a>,
     ) -> usize {
         let marks: &[char] = if self.syntax == Syntax::PowerShell { &[':', '='] } else { &['='] };
         let (name, value) = match body.split_once(marks) {
@@ -349,7 +353,12 @@ impl Program {
     }
 
     /// Reads a cluster of short options; returns the number of further words that it takes.
-    fn cluster<'a>(&self, arg: &'a Arg, next: Option<&'a Arg>, parsed: &mut Parsed<'a>) -> usize {
+    fn cluster<'a>(
+        &self,
+        arg: &'a Arg,
+        next: Option<&'a Arg>,
+        parsed: &mut ParsedOptions<'a>,
+    ) -> usize {
         let body = arg.text.get(1..).unwrap_or("");
         for (index, letter) in body.char_indices() {
             let end = index + letter.len_utf8();
@@ -392,8 +401,8 @@ impl Program {
     /// Returns the option that a long name means, and whether it switches that off. Of several that
     /// begin so, which the program rejects, it is the first; an unknown name that goes on behind a
     /// known one is taken for that.
-    fn resolve(&self, name: &str, parsed: &mut Parsed<'_>) -> Option<(Choice, bool)> {
-        let mut found: Option<(Choice, bool)> = None;
+    fn resolve(&self, name: &str, parsed: &mut ParsedOptions<'_>) -> Option<(OptionChoice, bool)> {
+        let mut found: Option<(OptionChoice, bool)> = None;
         let mut longer = None;
         for choice in self.choices() {
             let is_short = choice.short == Some(choice.name);
@@ -435,7 +444,11 @@ impl Program {
     }
 
     /// Whether a command line of it is read and has no effect: it prints its usage.
-    pub(crate) fn read<'a>(&self, run: &mut Run<'_, '_>, args: &'a [Arg]) -> Option<Parsed<'a>> {
+    pub(crate) fn read<'a>(
+        &self,
+        run: &mut CommandRun<'_, '_>,
+        args: &'a [Arg],
+    ) -> Option<ParsedOptions<'a>> {
         let parsed = self.parse(args);
         if parsed.informs() {
             return None;
@@ -447,7 +460,7 @@ impl Program {
     }
 
     /// Applies its effects and its code.
-    pub(crate) fn apply(&self, run: &mut Run<'_, '_>, parsed: &Parsed<'_>) {
+    pub(crate) fn apply(&self, run: &mut CommandRun<'_, '_>, parsed: &ParsedOptions<'_>) {
         if let Some(does) = self.effects.iter().find(|does| does.applies(parsed)) {
             does.report(run, parsed);
         }

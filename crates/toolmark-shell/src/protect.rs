@@ -1,10 +1,10 @@
 //! Files that control what an agent may do: the settings and hooks of hosts and the files of the
-//! guard. The caller names them ([`Context::protected`]); this module matches paths against them
+//! guard. The caller names them ([`ShellContext::protected`]); this module matches paths against them
 //! and determines which commands change the files they name.
 
-use crate::analyze::{Analyzer, Call};
-use crate::context::Context;
-use crate::effects::{Certainty, Kind, Reversibility, Scope};
+use crate::analyze::{Analyzer, CommandContext};
+use crate::context::ShellContext;
+use crate::effects::{Certainty, EffectKind, EffectScope, Reversibility};
 use crate::expand::Arg;
 use crate::on_disk::{MAX_MATCHES, OnDisk, is_match};
 use crate::run::program_name;
@@ -79,11 +79,11 @@ impl Reach {
     }
 }
 
-impl Context<'_> {
+impl ShellContext<'_> {
     /// Returns the protection of a path. A pattern, or a directory above protected files, counts
     /// only if something protected exists there, as far as that is known.
     pub(crate) fn protection(&self, path: &str, reach: Reach) -> Option<Protection> {
-        let names = Names::of(path);
+        let names = PathNames::of(path);
         let disk = self.facts.filter(|facts| facts.is_here()).map(OnDisk::new);
         let is_hit = |known: &&Protected<'_>| {
             let mut starts = names.starts(known.path, reach != Reach::Itself);
@@ -95,7 +95,13 @@ impl Context<'_> {
 
 impl Analyzer<'_> {
     /// A file that a command takes away, moves or changes the rights of.
-    pub(crate) fn disturb(&mut self, arg: &Arg, reach: Reach, program: &str, call: &Call) {
+    pub(crate) fn disturb(
+        &mut self,
+        arg: &Arg,
+        reach: Reach,
+        program: &str,
+        call: &CommandContext,
+    ) {
         let place = self.place(&arg.text);
         let is_whole = place.whole && reach != Reach::Itself;
         // What is put into the home or a temp directory has names of its own.
@@ -105,19 +111,21 @@ impl Analyzer<'_> {
         let Some(protection) = self.context.protection(&place.path, reach) else { return };
         let Some(why) = protection.on_removal() else { return };
         let why = match place.scope {
-            Scope::Home if is_whole => "changes the whole home directory, the guard's files too",
+            EffectScope::Home if is_whole => {
+                "changes the whole home directory, the guard's files too"
+            }
             _ if is_whole => "changes a whole directory, the guard's files too",
             _ => why,
         };
         let (scope, level) = (place.scope, protection.level());
         // The path before its name is irrelevant, known or not.
         let certainty = Certainty::Proven;
-        self.push(call, program, Kind::Persist, &place.display, scope, level, certainty, why);
+        self.push(call, program, EffectKind::Persist, &place.display, scope, level, certainty, why);
     }
 
     /// Reports the protected files that a command changes through their names. Files that it
     /// deletes or writes are detected with deletes and writes.
-    pub(crate) fn protect(&mut self, name: &str, args: &[Arg], call: &Call) {
+    pub(crate) fn protect(&mut self, name: &str, args: &[Arg], call: &CommandContext) {
         if self.context.protected.is_empty() {
             return;
         }
@@ -175,15 +183,15 @@ impl Analyzer<'_> {
         }
         self.protect_from_code(name, args, call);
         if removes_guard(name, args) || self.changes_looked_up_guard(name, args) {
-            let (scope, certainty) = (Scope::Unknown, Certainty::Proven);
+            let (scope, certainty) = (EffectScope::Unknown, Certainty::Proven);
             let (level, why) = (Protection::Policy.level(), "takes the guard away");
-            self.push(call, name, Kind::Persist, "toolmark", scope, level, certainty, why);
+            self.push(call, name, EffectKind::Persist, "toolmark", scope, level, certainty, why);
         }
     }
 
     /// Reports the protected files named by code on the command line, if the code changes files at
     /// all.
-    fn protect_from_code(&mut self, name: &str, args: &[Arg], call: &Call) {
+    fn protect_from_code(&mut self, name: &str, args: &[Arg], call: &CommandContext) {
         let stem = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
         if !matches!(
             stem,
@@ -221,7 +229,7 @@ impl Analyzer<'_> {
     }
 
     /// Reports protected files copied or moved into a directory, where they keep their names.
-    fn protect_target(&mut self, name: &str, args: &[Arg], call: &Call) {
+    fn protect_target(&mut self, name: &str, args: &[Arg], call: &CommandContext) {
         let mut operands: Vec<&Arg> =
             args.iter().filter(|arg| !arg.text.starts_with('-')).collect();
         let given = args.iter().position(|arg| arg.text == "-t").and_then(|at| args.get(at + 1));
@@ -248,13 +256,14 @@ impl Analyzer<'_> {
 
     /// All that is in a directory is copied into the home directory: settings of agents and
     /// of shells may be among it.
-    fn fill_home(&mut self, target: &Arg, sources: &[&Arg], name: &str, call: &Call) {
+    fn fill_home(&mut self, target: &Arg, sources: &[&Arg], name: &str, call: &CommandContext) {
         let place = self.place(&target.text);
         let is_open = |arg: &&Arg| arg.text.ends_with(['/', '.', '*']);
-        if place.scope != Scope::Home || !place.whole || !sources.iter().any(is_open) {
+        if place.scope != EffectScope::Home || !place.whole || !sources.iter().any(is_open) {
             return;
         }
-        let (kind, level, certainty) = (Kind::Overwrite, Reversibility::R3, Certainty::Likely);
+        let (kind, level, certainty) =
+            (EffectKind::Overwrite, Reversibility::R3, Certainty::Likely);
         let why = "copies over files of the home directory whose names are not known";
         self.push(call, name, kind, &place.display, place.scope, level, certainty, why);
     }
@@ -271,7 +280,7 @@ impl Analyzer<'_> {
     }
 
     /// Records what `find` deletes or changes: its starting points, and files by name.
-    fn protect_from_find(&mut self, program: &str, tests: &[Arg], call: &Call) {
+    fn protect_from_find(&mut self, program: &str, tests: &[Arg], call: &CommandContext) {
         let is_name = |arg: &Arg| matches!(&*arg.text, "-name" | "-iname");
         let is_open = |arg: &Arg| matches!(&*arg.text, "-o" | "-or" | "," | "!" | "-not");
         // Only files of these names are found then.
@@ -295,8 +304,14 @@ impl Analyzer<'_> {
     }
 
     /// Files of a name, wherever they are below some directories.
-    fn disturb_any_named(&mut self, arg: &Arg, roots: &[&Arg], program: &str, call: &Call) {
-        let wanted = Name::of(arg.text.rsplit('/').next().unwrap_or_default());
+    fn disturb_any_named(
+        &mut self,
+        arg: &Arg,
+        roots: &[&Arg],
+        program: &str,
+        call: &CommandContext,
+    ) {
+        let wanted = ProtectedName::of(arg.text.rsplit('/').next().unwrap_or_default());
         let disk = self.context.facts.filter(|facts| facts.is_here()).map(OnDisk::new);
         let starts: Vec<String> = match roots {
             [] => vec![self.place(".").path],
@@ -330,8 +345,8 @@ impl Analyzer<'_> {
         let found = protected.filter_map(|known| Some((certainty(known)?, known.because)));
         let Some((certainty, because)) = found.min() else { return };
         let Some(why) = because.on_removal() else { return };
-        let (scope, level) = (Scope::Unknown, because.level());
-        self.push(call, program, Kind::Persist, &arg.text, scope, level, certainty, why);
+        let (scope, level) = (EffectScope::Unknown, because.level());
+        self.push(call, program, EffectKind::Persist, &arg.text, scope, level, certainty, why);
     }
 }
 
@@ -477,23 +492,23 @@ pub fn changes_operands(program: &str, args: &[Arg]) -> bool {
 
 /// The names in a path, split once for all protected files, and only if one of them begins like a
 /// protected name.
-pub(crate) struct Names<'a> {
+pub(crate) struct PathNames<'a> {
     path: &'a str,
-    names: OnceCell<Vec<Name<'a>>>,
+    names: OnceCell<Vec<ProtectedName<'a>>>,
     /// Bit set of the letters that names begin with.
     first: u128,
     /// Whether a name may begin with any letter.
     any: bool,
 }
 
-pub(crate) struct Name<'a> {
+pub(crate) struct ProtectedName<'a> {
     pub(crate) text: &'a str,
     has_wildcard: bool,
     /// First two bytes, in lower case.
     start: [u8; 2],
 }
 
-impl<'a> Name<'a> {
+impl<'a> ProtectedName<'a> {
     fn of(text: &'a str) -> Self {
         let has_wildcard = text.bytes().any(is_wildcard);
         let byte = |at: usize| text.as_bytes().get(at).map_or(0, u8::to_ascii_lowercase);
@@ -516,7 +531,7 @@ impl<'a> Name<'a> {
 
     /// Returns whether a search for this name from a directory down finds the protected file.
     fn is_found(&self, directory: &str, protected: &str, disk: Option<&OnDisk<'_>>) -> bool {
-        let names = Names::of(directory);
+        let names = PathNames::of(directory);
         let own: Vec<&str> = protected.trim_matches('/').split('/').collect();
         names.starts(protected, true).any(|start| {
             let rest = own.get(names.all().len() - start..).unwrap_or_default();
@@ -590,7 +605,7 @@ impl<'a> Name<'a> {
     }
 }
 
-impl<'a> Names<'a> {
+impl<'a> PathNames<'a> {
     pub(crate) fn of(path: &'a str) -> Self {
         let (mut first, mut any) = (0, false);
         let mut before = b'/';
@@ -604,12 +619,14 @@ impl<'a> Names<'a> {
         Self { path, names: OnceCell::new(), first, any }
     }
 
-    fn all(&self) -> &[Name<'a>] {
+    fn all(&self) -> &[ProtectedName<'a>] {
         /// Initial capacity; few paths are deeper.
         const DEEP: usize = 16;
         self.names.get_or_init(|| {
-            let mut names: Vec<Name<'a>> = Vec::with_capacity(DEEP);
-            names.extend(self.path.split('/').filter(|name| !name.is_empty()).map(Name::of));
+            let mut names: Vec<ProtectedName<'a>> = Vec::with_capacity(DEEP);
+            names.extend(
+                self.path.split('/').filter(|name| !name.is_empty()).map(ProtectedName::of),
+            );
             names
         })
     }
@@ -681,7 +698,7 @@ pub(crate) fn is_wildcard(byte: u8) -> bool {
     matches!(byte, b'*' | b'?' | b'[')
 }
 
-fn begins_alike(protected: &str, names: &[Name<'_>], below: bool) -> bool {
+fn begins_alike(protected: &str, names: &[ProtectedName<'_>], below: bool) -> bool {
     let mut names = names.iter();
     for (depth, own) in protected.split('/').enumerate() {
         match names.next() {
@@ -753,7 +770,7 @@ mod tests {
 
     #[test]
     fn paths() {
-        let context = Context { protected: PROTECTED, ..Context::default() };
+        let context = ShellContext { protected: PROTECTED, ..ShellContext::default() };
         use Protection::{Lasting, Policy, Settings};
         for (path, below, want) in [
             ("/w/.agent/settings.json", false, Some(Settings)),
@@ -795,10 +812,10 @@ mod tests {
 
     #[test]
     fn commands() {
-        let context = Context { protected: PROTECTED, ..Context::default() };
+        let context = ShellContext { protected: PROTECTED, ..ShellContext::default() };
         let protects = |command: &str| {
             let analysis = analyze(command, &context);
-            let persists = analysis.effects.iter().any(|e| e.kind == Kind::Persist);
+            let persists = analysis.effects.iter().any(|e| e.kind == EffectKind::Persist);
             assert_eq!(persists, analysis.decision != Decision::Allow, "{command}");
             persists
         };
@@ -899,11 +916,11 @@ mod tests {
     fn the_home_directory_as_a_whole() {
         let path = "/home/me/.config/x/policy.yaml";
         let protected = [Protected { path, because: Protection::Policy }];
-        let context = Context {
+        let context = ShellContext {
             protected: &protected,
             cwd: Some("/home/me/app"),
             home: Some("/home/me"),
-            ..Context::default()
+            ..ShellContext::default()
         };
         for (command, decision) in [
             ("rm -rf ~", Decision::Deny),
@@ -920,7 +937,7 @@ mod tests {
 
     #[test]
     fn without_a_directory_too() {
-        let context = Context { protected: PROTECTED, ..Context::default() };
+        let context = ShellContext { protected: PROTECTED, ..ShellContext::default() };
         for path in ["/srv/app/.agent/settings.json", "~/.agent/settings.json", "policy.yaml"] {
             assert_eq!(analyze_write(path, &context).decision, Decision::Deny, "{path}");
         }

@@ -16,10 +16,10 @@ mod table;
 
 pub use message::{kind_of_message, kind_of_object};
 
-use crate::ir::{Node, Operator, Script, Simple};
+use crate::ir::{IrNode, Operator, Script, Simple};
 use crate::walk::{commands, masks_failure};
-use program::Work;
-use source::{Later, Source, sources};
+use program::ProgramPurpose;
+use source::{CommandProgram, Later, sources};
 use table::{FoundLiterals, Match, ProgramId};
 
 toolmark_base::word_enum! {
@@ -88,7 +88,7 @@ pub enum Ending {
 
 /// The meaning of a result.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reading<'t> {
+pub struct ResultReading<'t> {
     /// Meaning of the result.
     pub kind: ResultKind,
     /// The line that shows it, if one does.
@@ -120,7 +120,7 @@ enum Trust {
 
 /// Reads the result of a command line; of a long text, its start and its end.
 #[must_use]
-pub fn read<'t>(script: &Script, ending: Ending, text: [&'t str; 2]) -> Reading<'t> {
+pub fn read<'t>(script: &Script, ending: Ending, text: [&'t str; 2]) -> ResultReading<'t> {
     let inner = inner_scripts(script);
     let scripts = || std::iter::once(script).chain(&inner);
     let sources: Vec<_> = scripts().flat_map(sources).collect();
@@ -151,13 +151,15 @@ pub fn read<'t>(script: &Script, ending: Ending, text: [&'t str; 2]) -> Reading<
         None => last_work(&sources).map(|source| source.name),
     };
     let program = program.filter(|name| !name.is_empty()).map(str::to_owned);
-    Reading { kind, line: said.map(|said| said.line), program, is_masked }
+    ResultReading { kind, line: said.map(|said| said.line), program, is_masked }
 }
 
 /// Returns the last program that does more than to filter or to print a text, rather not one whose
 /// output is a part of another command.
-fn last_work<'a, 's>(sources: &'a [Source<'s>]) -> Option<&'a Source<'s>> {
-    let works = |source: &&Source<'_>| source.work() != Work::Nothing && !source.is_filter;
+fn last_work<'a, 's>(sources: &'a [CommandProgram<'s>]) -> Option<&'a CommandProgram<'s>> {
+    let works = |source: &&CommandProgram<'_>| {
+        source.work() != ProgramPurpose::Nothing && !source.is_filter
+    };
     let mut all = sources.iter().rev().filter(works);
     all.clone().find(|source| !source.is_nested).or_else(|| all.next())
 }
@@ -187,7 +189,7 @@ fn inner_scripts(script: &Script) -> Vec<Script> {
 
 /// Returns the most important message of the programs.
 fn said<'s, 't>(
-    sources: &[Source<'s>],
+    sources: &[CommandProgram<'s>],
     trust: Trust,
     text: [&'t str; 2],
 ) -> Option<Statement<'s, 't>> {
@@ -199,12 +201,12 @@ fn said<'s, 't>(
         .map(|source| (source, literals.of(source.program, source.parent)))
         .filter(|(_, candidates)| !candidates.is_empty())
         .collect();
-    let key = |source: &Source<'_>| (source.program, source.is_covered, source.decides);
+    let key = |source: &CommandProgram<'_>| (source.program, source.is_covered, source.decides);
     heard.dedup_by(|a, b| key(a.0) == key(b.0) && a.0.name == b.0.name);
     if heard.is_empty() && of_shell.is_empty() {
         return None;
     }
-    let facts = Facts::new(sources, trust);
+    let facts = LineFacts::new(sources, trust);
     let (mut found, mut tested): (Option<Statement<'_, '_>>, Option<Statement<'_, '_>>) =
         (None, None);
     let mut has_content = false;
@@ -217,7 +219,7 @@ fn said<'s, 't>(
         let programs = heard.iter().filter_map(|(source, candidates)| {
             let found = candidates.find(source.name, &plain)?;
             let said = Statement { kind: found.kind, line, program: Some(source.name) };
-            if found.kind == ResultKind::Passed && source.work() == Work::Tests {
+            if found.kind == ResultKind::Passed && source.work() == ProgramPurpose::Tests {
                 tested = tested.or(Some(said));
             }
             facts.counts(source, found).then_some(said)
@@ -242,7 +244,7 @@ fn said<'s, 't>(
 }
 
 /// Facts about a line that decide which messages count.
-struct Facts {
+struct LineFacts {
     trust: Trust,
     /// Whether it has a command that does more than look.
     works: bool,
@@ -254,9 +256,11 @@ struct Facts {
     is_about_files: bool,
 }
 
-impl Facts {
-    fn new(sources: &[Source<'_>], trust: Trust) -> Self {
-        let works = |source: &&Source<'_>| !source.is_look() && source.work() != Work::Nothing;
+impl LineFacts {
+    fn new(sources: &[CommandProgram<'_>], trust: Trust) -> Self {
+        let works = |source: &&CommandProgram<'_>| {
+            !source.is_look() && source.work() != ProgramPurpose::Nothing
+        };
         Self {
             trust,
             works: sources.iter().any(|source| works(&source)),
@@ -264,7 +268,7 @@ impl Facts {
             is_about_files: sources.iter().any(|source| source.program.is_about_files()),
             is_covered: sources
                 .iter()
-                .all(|source| source.is_covered || source.work() == Work::Nothing),
+                .all(|source| source.is_covered || source.work() == ProgramPurpose::Nothing),
         }
     }
 
@@ -289,13 +293,14 @@ impl Facts {
     }
 
     /// Whether a message of a program counts.
-    fn counts(&self, source: &Source<'_>, Match { kind, is_count }: Match) -> bool {
+    fn counts(&self, source: &CommandProgram<'_>, Match { kind, is_count }: Match) -> bool {
         // A look around before the work may miss.
-        let is_look = matches!(source.work(), Work::Shows | Work::Searches) && !source.decides;
+        let is_look = matches!(source.work(), ProgramPurpose::Shows | ProgramPurpose::Searches)
+            && !source.decides;
         // A wrapper may lose the code of a test or a build, and a service answers with words.
         let may_lose = match source.work() {
-            Work::Tests | Work::Builds | Work::Carries => is_count,
-            work => work == Work::Fetches,
+            ProgramPurpose::Tests | ProgramPurpose::Builds | ProgramPurpose::Carries => is_count,
+            work => work == ProgramPurpose::Fetches,
         };
         match kind {
             _ if source.asks_help => false,
@@ -303,7 +308,7 @@ impl Facts {
             ResultKind::NothingMatched => {
                 // Programs that had nothing to do fail.
                 let did = self.trust == Trust::Succeeded && source.is_covered;
-                !(did && source.work() == Work::Acts)
+                !(did && source.work() == ProgramPurpose::Acts)
             }
             _ if kind.is_failure() => {
                 self.trust != Trust::Succeeded || !source.is_covered || may_lose
@@ -317,8 +322,12 @@ impl Facts {
 }
 
 /// Returns the meaning of the answer of a service: an object that reports an error.
-fn answered<'s, 't>(sources: &[Source<'s>], text: [&'t str; 2]) -> Option<Statement<'s, 't>> {
-    let fetches = |source: &&Source<'_>| source.work() == Work::Fetches && source.is_heard;
+fn answered<'s, 't>(
+    sources: &[CommandProgram<'s>],
+    text: [&'t str; 2],
+) -> Option<Statement<'s, 't>> {
+    let fetches =
+        |source: &&CommandProgram<'_>| source.work() == ProgramPurpose::Fetches && source.is_heard;
     let source = sources.iter().find(fetches)?;
     let [start, end] = text;
     let start = start.trim();
@@ -332,26 +341,28 @@ fn answered<'s, 't>(sources: &[Source<'s>], text: [&'t str; 2]) -> Option<Statem
 /// Returns the kind of a line whose fallback was printed: `… || echo "none"`.
 fn fell_back<'s, 't>(
     script: &Script,
-    sources: &[Source<'s>],
+    sources: &[CommandProgram<'s>],
     text: [&'t str; 2],
 ) -> Option<Statement<'s, 't>> {
     let [.., before, last] = &script.items[..] else { return None };
-    let [Node::Simple(echo)] = &last.pipeline.stages[..] else { return None };
+    let [IrNode::Simple(echo)] = &last.pipeline.stages[..] else { return None };
     if before.after != Operator::Or || !echo::is_echo(echo) {
         return None;
     }
     // `test && echo yes || echo no` is a question.
     let is_question =
-        matches!(&before.pipeline.stages[..], [Node::Simple(echo)] if echo::is_echo(echo));
+        matches!(&before.pipeline.stages[..], [IrNode::Simple(echo)] if echo::is_echo(echo));
     if is_question {
         // Both answers are answers, unless a program is asked for.
-        let only_looks = sources.iter().all(|s| s.is_look() || s.work() == Work::Nothing);
+        let only_looks = sources.iter().all(|s| s.is_look() || s.work() == ProgramPurpose::Nothing);
         let line = text[0].lines().next()?;
         return only_looks.then_some(Statement { kind: ResultKind::Passed, line, program: None });
     }
     let said = echo::text(echo)?;
     let line = text.iter().flat_map(|part| part.lines()).find(|line| line.trim() == said.trim())?;
-    let works = sources.iter().filter(|source| source.work() != Work::Nothing && !source.is_filter);
+    let works = sources
+        .iter()
+        .filter(|source| source.work() != ProgramPurpose::Nothing && !source.is_filter);
     let mut works = works.rev();
     let (failed, other) = (works.next()?, works.next());
     if other.is_some_and(|other| !other.is_look()) {
@@ -361,10 +372,13 @@ fn fell_back<'s, 't>(
     let kind = match failed.work() {
         _ if is_missing => ResultKind::MissingProgram,
         _ if failed.later == Later::Selects => ResultKind::NothingMatched,
-        Work::Searches => ResultKind::NothingMatched,
-        Work::Shows => ResultKind::NotFound,
-        Work::Tests | Work::Builds | Work::Acts | Work::Carries => ResultKind::Failed,
-        Work::Fetches | Work::Nothing => return None,
+        ProgramPurpose::Searches => ResultKind::NothingMatched,
+        ProgramPurpose::Shows => ResultKind::NotFound,
+        ProgramPurpose::Tests
+        | ProgramPurpose::Builds
+        | ProgramPurpose::Acts
+        | ProgramPurpose::Carries => ResultKind::Failed,
+        ProgramPurpose::Fetches | ProgramPurpose::Nothing => return None,
     };
     Some(Statement { kind, line, program: Some(failed.name) })
 }
@@ -382,12 +396,13 @@ fn rest_of<'t>(script: &Script, [text, _]: [&'t str; 2]) -> Vec<&'t str> {
 
 /// Returns the meaning of a result that has no known message, from the lines that the command line
 /// does not print by itself.
-fn unsaid(sources: &[Source<'_>], trust: Trust, lines: &[&str]) -> ResultKind {
+fn unsaid(sources: &[CommandProgram<'_>], trust: Trust, lines: &[&str]) -> ResultKind {
     let is_empty = lines.is_empty();
-    let mut works = sources.iter().filter(|source| source.work() != Work::Nothing);
+    let mut works = sources.iter().filter(|source| source.work() != ProgramPurpose::Nothing);
     let last = last_work(sources);
-    let selects =
-        |source: &Source<'_>| source.later == Later::Selects || source.work() == Work::Searches;
+    let selects = |source: &CommandProgram<'_>| {
+        source.later == Later::Selects || source.work() == ProgramPurpose::Searches
+    };
     let only_looks = works.clone().all(|source| source.is_look() || source.is_filter);
     let locates = is_empty && last.is_some_and(|source| is_locator(source.name));
     match trust {
@@ -402,7 +417,7 @@ fn unsaid(sources: &[Source<'_>], trust: Trust, lines: &[&str]) -> ResultKind {
             }
             code => {
                 let only_acts = works.all(|source| {
-                    source.is_look() || source.is_filter || source.work() == Work::Acts
+                    source.is_look() || source.is_filter || source.work() == ProgramPurpose::Acts
                 });
                 match complaint(lines).filter(|_| only_acts) {
                     Some(kind) => kind,
@@ -431,7 +446,7 @@ fn unsaid(sources: &[Source<'_>], trust: Trust, lines: &[&str]) -> ResultKind {
             }
             // Silence is the answer of a program that would have complained.
             Some(last)
-                if matches!(last.work(), Work::Builds | Work::Acts)
+                if matches!(last.work(), ProgramPurpose::Builds | ProgramPurpose::Acts)
                     && last.program != ProgramId::OTHER
                     && last.is_heard
                     && !last.hides_errors =>
@@ -454,8 +469,8 @@ fn is_locator(name: &str) -> bool {
 }
 
 /// Whether a program is asked for one value.
-fn asks_value(source: &Source<'_>) -> bool {
-    source.work() == Work::Shows && source.name == "git" && !source.hides_errors
+fn asks_value(source: &CommandProgram<'_>) -> bool {
+    source.work() == ProgramPurpose::Shows && source.name == "git" && !source.hides_errors
 }
 
 /// Returns the kind of a short message of a failed line.
@@ -467,7 +482,7 @@ fn complaint(lines: &[&str]) -> Option<ResultKind> {
 }
 
 /// Whether a program would have said at its end that it failed, and that end is shown.
-fn would_say(source: &Source<'_>, lines: &[&str]) -> bool {
+fn would_say(source: &CommandProgram<'_>, lines: &[&str]) -> bool {
     /// Number of lines from which `head` may have cut off the end.
     const FEW: usize = 5;
     let is_shown = match source.later {
@@ -475,7 +490,10 @@ fn would_say(source: &Source<'_>, lines: &[&str]) -> bool {
         Later::ShowsStart => lines.len() < FEW,
         Later::Selects | Later::Changes => false,
     };
-    let reports = matches!(source.work(), Work::Builds | Work::Acts | Work::Carries);
+    let reports = matches!(
+        source.work(),
+        ProgramPurpose::Builds | ProgramPurpose::Acts | ProgramPurpose::Carries
+    );
     let is_known = source.program != ProgramId::OTHER;
     (source.is_filter || reports && is_known && is_shown) && source.is_heard && !source.hides_errors
 }

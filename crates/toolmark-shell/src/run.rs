@@ -1,11 +1,11 @@
 //! Interpretation of one command: removes its wrappers, then applies the rules of its program. Also
 //! the effects that all programs share: reading, writing and deleting files.
 
-use crate::analyze::{Analyzer, Call};
-use crate::context::Command;
-use crate::effects::{Certainty, Kind, Reversibility, Scope};
-use crate::expand::{Arg, Value};
-use crate::paths::{Place, is_artefact, is_rebuilt};
+use crate::analyze::{Analyzer, CommandContext};
+use crate::context::PlannedCommand;
+use crate::effects::{Certainty, EffectKind, EffectScope, Reversibility};
+use crate::expand::{Arg, ShellVariable};
+use crate::paths::{PathLocation, is_artefact, is_rebuilt};
 use crate::pipes::{Flow, filtered, printed};
 use crate::programs;
 use crate::programs::launchers::{Unwrapped, unwrap};
@@ -14,20 +14,20 @@ use crate::secrets::{Secrecy, secrecy};
 use crate::write;
 
 /// One command, its context, and the analyzer that collects its effects.
-pub(crate) struct Run<'r, 'c> {
+pub(crate) struct CommandRun<'r, 'c> {
     pub(crate) analyzer: &'r mut Analyzer<'c>,
     pub(crate) name: &'r str,
     pub(crate) args: &'r [Arg],
-    pub(crate) call: &'r Call,
+    pub(crate) call: &'r CommandContext,
 }
 
-impl Run<'_, '_> {
+impl CommandRun<'_, '_> {
     /// Adds a proven effect.
     pub(crate) fn effect(
         &mut self,
-        kind: Kind,
+        kind: EffectKind,
         target: &str,
-        scope: Scope,
+        scope: EffectScope,
         reversibility: Reversibility,
         why: &'static str,
     ) {
@@ -37,9 +37,9 @@ impl Run<'_, '_> {
     /// Adds an effect with a certainty.
     pub(crate) fn sure(
         &mut self,
-        kind: Kind,
+        kind: EffectKind,
         target: &str,
-        scope: Scope,
+        scope: EffectScope,
         reversibility: Reversibility,
         certainty: Certainty,
         why: &'static str,
@@ -58,11 +58,17 @@ impl Run<'_, '_> {
 
     /// Adds a permanent change at a service.
     pub(crate) fn remote(&mut self, target: &str, why: &'static str) {
-        self.effect(Kind::RemoteState, target, Scope::Remote, Reversibility::R5, why);
+        self.effect(EffectKind::RemoteState, target, EffectScope::Remote, Reversibility::R5, why);
     }
 
     /// Adds a change at a service that the user should review.
-    pub(crate) fn ask(&mut self, kind: Kind, target: &str, scope: Scope, why: &'static str) {
+    pub(crate) fn ask(
+        &mut self,
+        kind: EffectKind,
+        target: &str,
+        scope: EffectScope,
+        why: &'static str,
+    ) {
         self.effect(kind, target, scope, Reversibility::R3, why);
     }
 
@@ -74,13 +80,13 @@ impl Run<'_, '_> {
 
     /// Runs other words as a command.
     pub(crate) fn inner(&mut self, args: Vec<Arg>, input: Flow) -> Flow {
-        let call = Call { input, ..self.call.clone() };
+        let call = CommandContext { input, ..self.call.clone() };
         self.analyzer.run(args, &call)
     }
 
     /// Analyzes text that the program passes to a shell.
     pub(crate) fn shell_text(&mut self, text: &str) {
-        self.analyzer.text(text, &Call { input: Flow::None, ..self.call.clone() });
+        self.analyzer.text(text, &CommandContext { input: Flow::None, ..self.call.clone() });
     }
 
     /// Returns the value of a variable set for this command.
@@ -96,7 +102,7 @@ impl Run<'_, '_> {
     /// Returns the value of a variable set for this command or by an earlier one.
     pub(crate) fn variable(&self, name: &str) -> Option<String> {
         let earlier = || match self.analyzer.variables.get(name) {
-            Some(Value::Texts(texts)) => texts.first().cloned(),
+            Some(ShellVariable::Texts(texts)) => texts.first().cloned(),
             _ => None,
         };
         self.env(name).map(str::to_owned).or_else(earlier)
@@ -113,7 +119,7 @@ pub(crate) fn program_name(text: &str) -> String {
 
 impl Analyzer<'_> {
     /// Runs a command; returns its output.
-    pub(crate) fn run(&mut self, args: Vec<Arg>, call: &Call) -> Flow {
+    pub(crate) fn run(&mut self, args: Vec<Arg>, call: &CommandContext) -> Flow {
         if !self.spend() {
             return Flow::Unknown;
         }
@@ -123,7 +129,7 @@ impl Analyzer<'_> {
         flow
     }
 
-    fn run_words(&mut self, mut args: Vec<Arg>, call: &Call) -> Flow {
+    fn run_words(&mut self, mut args: Vec<Arg>, call: &CommandContext) -> Flow {
         let Some(first) = args.first().cloned() else { return Flow::None };
         // `"$cmd"` and `/bin/r?` can be any program.
         if first.dynamic || first.glob && first.text.len() > 1 && first.text != "[[" {
@@ -133,7 +139,8 @@ impl Analyzer<'_> {
         let name = program_name(&first.text);
         // `uv run https://…/x.py`
         if first.text.contains("://") {
-            let (kind, scope, level) = (Kind::ExecuteUntrusted, Scope::Remote, Reversibility::R3);
+            let (kind, scope, level) =
+                (EffectKind::ExecuteUntrusted, EffectScope::Remote, Reversibility::R3);
             let why = "runs a program from a URL";
             self.push(call, &name, kind, &first.text, scope, level, Certainty::Proven, why);
         }
@@ -144,18 +151,18 @@ impl Analyzer<'_> {
             self.push(
                 call,
                 &name,
-                Kind::ExecuteUntrusted,
+                EffectKind::ExecuteUntrusted,
                 &first.text,
-                Scope::Remote,
+                EffectScope::Remote,
                 Reversibility::R5,
                 Certainty::Proven,
                 "runs what was downloaded",
             );
         }
         if first.text.contains('/') && self.made.is_cloned(&self.place(&first.text).path) {
-            let (scope, level) = (Scope::Remote, Reversibility::R1);
+            let (scope, level) = (EffectScope::Remote, Reversibility::R1);
             let why = "runs a program of a repository that was just cloned";
-            let (kind, certainty) = (Kind::ExecuteUntrusted, Certainty::Proven);
+            let (kind, certainty) = (EffectKind::ExecuteUntrusted, Certainty::Proven);
             self.push(call, &name, kind, &first.text, scope, level, certainty, why);
         }
         args.remove(0);
@@ -165,7 +172,7 @@ impl Analyzer<'_> {
         if first.text.contains('/')
             && let Some(text) = self.made.source(&self.place(&first.text).path).map(str::to_owned)
         {
-            let mut run = Run { analyzer: self, name: &name, args: &args, call };
+            let mut run = CommandRun { analyzer: self, name: &name, args: &args, call };
             programs::run_source(&mut run, &text);
             return Flow::Unknown;
         }
@@ -188,14 +195,20 @@ impl Analyzer<'_> {
         if self.call_function(&first.text, &args, call) {
             return Flow::Unknown;
         }
-        let command = Command { program: name.clone(), args, span: call.span };
+        let command = PlannedCommand { program: name.clone(), args, span: call.span };
         let flow = self.run_program(&name, &command.args, call);
         self.commands.push(command);
         flow
     }
 
     /// Runs a file as a program: with the interpreter named in its first line, or with the shell.
-    fn run_script(&mut self, path: &str, text: &str, args: Vec<Arg>, call: &Call) -> Flow {
+    fn run_script(
+        &mut self,
+        path: &str,
+        text: &str,
+        args: Vec<Arg>,
+        call: &CommandContext,
+    ) -> Flow {
         let line = text.strip_prefix("#!").and_then(|rest| rest.lines().next()).unwrap_or("");
         let mut words = line.split_whitespace().map(program_name);
         let first = words.next().unwrap_or_default();
@@ -213,8 +226,13 @@ impl Analyzer<'_> {
     pub(crate) fn script_text(&self, path: &str) -> Option<String> {
         let place = self.place(path);
         let is_fit = match place.scope {
-            Scope::System | Scope::Device | Scope::Remote | Scope::Unknown => false,
-            Scope::TreeArtefact => self.context.facts.is_some_and(|facts| facts.made(&place.path)),
+            EffectScope::System
+            | EffectScope::Device
+            | EffectScope::Remote
+            | EffectScope::Unknown => false,
+            EffectScope::TreeArtefact => {
+                self.context.facts.is_some_and(|facts| facts.made(&place.path))
+            }
             _ => true,
         };
         let before = || self.context.facts.filter(|_| is_fit)?.script(&place.path);
@@ -233,11 +251,11 @@ impl Analyzer<'_> {
             || self.context.facts.is_some_and(|facts| facts.holds_secret(path))
     }
 
-    fn run_program(&mut self, name: &str, args: &[Arg], call: &Call) -> Flow {
+    fn run_program(&mut self, name: &str, args: &[Arg], call: &CommandContext) -> Flow {
         if self.context.wrappers.contains(&name) {
             return self.run(args.to_vec(), call);
         }
-        let mut run = Run { analyzer: self, name, args, call };
+        let mut run = CommandRun { analyzer: self, name, args, call };
         match unwrap(&mut run) {
             Unwrapped::No => {}
             Unwrapped::Done => return Flow::Unknown,
@@ -251,7 +269,7 @@ impl Analyzer<'_> {
                 return Flow::Unknown;
             }
         }
-        let mut run = Run { analyzer: self, name, args, call };
+        let mut run = CommandRun { analyzer: self, name, args, call };
         programs::run(&mut run);
         self.protect(name, args, call);
         self.remember_made(name, args, call);
@@ -277,7 +295,7 @@ impl Analyzer<'_> {
     }
 
     /// Remembers files that a command copies, links and writes, for later commands.
-    fn remember_made(&mut self, name: &str, args: &[Arg], call: &Call) {
+    fn remember_made(&mut self, name: &str, args: &[Arg], call: &CommandContext) {
         let operands = || args.iter().filter(|arg| !arg.text.starts_with('-'));
         match name {
             "tee" | "gtee" => {
@@ -302,13 +320,16 @@ impl Analyzer<'_> {
                         Flow::Text(input) => format!("{text} 0 {input}"),
                         _ => text,
                     };
-                    self.text(&fed, &Call { input: Flow::None, indirect: true, ..call.clone() });
+                    self.text(
+                        &fed,
+                        &CommandContext { input: Flow::None, indirect: true, ..call.clone() },
+                    );
                 }
                 self.remember_read(name, args, call);
             }
             "enable" if args.iter().any(|arg| arg.text == "-f") => {
                 let (kind, scope, level) =
-                    (Kind::ExecuteUntrusted, Scope::Unknown, Reversibility::R3);
+                    (EffectKind::ExecuteUntrusted, EffectScope::Unknown, Reversibility::R3);
                 let target = args.get(1).map_or("", |arg| arg.text.as_str());
                 let why = "loads a library into the shell";
                 self.push(call, name, kind, target, scope, level, Certainty::Proven, why);
@@ -338,20 +359,20 @@ impl Analyzer<'_> {
     }
 
     /// Reports a file being replaced by another version of itself: `git show HEAD:f > f`.
-    pub(crate) fn replace_by_version(&mut self, path: &str, output: &Flow, call: &Call) {
+    pub(crate) fn replace_by_version(&mut self, path: &str, output: &Flow, call: &CommandContext) {
         let Flow::Version(version) = output else { return };
         let place = self.place(path);
         let is_it = place.path.strip_suffix(version.as_str());
         if is_it.is_some_and(|rest| rest.ends_with('/'))
-            && matches!(place.scope, Scope::TreeTracked | Scope::TreeUntracked)
+            && matches!(place.scope, EffectScope::TreeTracked | EffectScope::TreeUntracked)
         {
-            let mut run = Run { analyzer: self, name: "git", args: &[], call };
+            let mut run = CommandRun { analyzer: self, name: "git", args: &[], call };
             programs::replace_files(&mut run, &[&place.display], false);
         }
     }
 
     /// Records the content that a command copies or moves into one file.
-    fn remember_content(&mut self, name: &str, args: &[Arg], call: &Call) {
+    fn remember_content(&mut self, name: &str, args: &[Arg], call: &CommandContext) {
         let all: Vec<&Arg> = args.iter().filter(|arg| !arg.text.starts_with('-')).collect();
         // `install -m 755 SOURCE TARGET`
         let at = if name.ends_with("install") { all.len().saturating_sub(2) } else { 0 };
@@ -421,9 +442,9 @@ impl Analyzer<'_> {
 
     /// Passes output to the coprocess when it is written to a descriptor whose number is not in the
     /// text.
-    pub(crate) fn feed_coprocess(&mut self, output: &Flow, call: &Call) {
+    pub(crate) fn feed_coprocess(&mut self, output: &Flow, call: &CommandContext) {
         if let Some(program) = self.coprocess.clone() {
-            let call = Call { input: output.clone(), indirect: true, ..call.clone() };
+            let call = CommandContext { input: output.clone(), indirect: true, ..call.clone() };
             self.run(vec![Arg::plain(&program)], &call);
         }
     }
@@ -459,10 +480,10 @@ impl Analyzer<'_> {
     }
 
     /// Sets the variables that `read` and `mapfile` fill from known text.
-    fn remember_read(&mut self, name: &str, args: &[Arg], call: &Call) {
+    fn remember_read(&mut self, name: &str, args: &[Arg], call: &CommandContext) {
         let names: Vec<&Arg> = args.iter().filter(|arg| !arg.text.starts_with('-')).collect();
         let Flow::Text(text) = &call.input else {
-            names.iter().for_each(|arg| self.variables.set(&arg.text, Value::Dynamic));
+            names.iter().for_each(|arg| self.variables.set(&arg.text, ShellVariable::Dynamic));
             return;
         };
         let is_array = |arg: &Arg| matches!(arg.text.as_str(), "-a" | "-ra");
@@ -472,7 +493,7 @@ impl Analyzer<'_> {
                 _ => text.lines().map(str::to_owned).collect(),
             };
             if let Some(array) = names.last() {
-                self.variables.set(&array.text, Value::Texts(words));
+                self.variables.set(&array.text, ShellVariable::Texts(words));
             }
             return;
         }
@@ -483,22 +504,22 @@ impl Analyzer<'_> {
                 Some((word, after)) => (word, after.trim_start()),
                 None => (rest, ""),
             };
-            self.variables.set(&arg.text, Value::Texts(vec![word.to_owned()]));
+            self.variables.set(&arg.text, ShellVariable::Texts(vec![word.to_owned()]));
             rest = after;
         }
     }
 
     /// Analyzes a program known only at run time, whose arguments may still show its effects.
-    fn run_unknown(&mut self, args: &[Arg], call: &Call) -> Flow {
+    fn run_unknown(&mut self, args: &[Arg], call: &CommandContext) -> Flow {
         let first = args.first().map_or("", |arg| arg.text.as_str());
         let rest = args.get(1..).unwrap_or_default();
         if first.contains("/dev/fd/63") || call.remote {
             self.push(
                 call,
                 first,
-                Kind::ExecuteUntrusted,
+                EffectKind::ExecuteUntrusted,
                 "a download",
-                Scope::Remote,
+                EffectScope::Remote,
                 Reversibility::R5,
                 Certainty::Proven,
                 "runs downloaded code",
@@ -518,8 +539,8 @@ impl Analyzer<'_> {
         if rest.iter().any(confirms) {
             let why = "an unknown program that is told to ask nobody";
             let (level, certainty) = (Reversibility::R3, Certainty::Unresolved);
-            let kind = Kind::ExecuteUntrusted;
-            self.push(call, first, kind, first, Scope::Unknown, level, certainty, why);
+            let kind = EffectKind::ExecuteUntrusted;
+            self.push(call, first, kind, first, EffectScope::Unknown, level, certainty, why);
         }
         let flags = next.text.strip_prefix('-').unwrap_or("");
         let deletes =
@@ -529,9 +550,9 @@ impl Analyzer<'_> {
             self.push(
                 call,
                 first,
-                Kind::Delete,
+                EffectKind::Delete,
                 target,
-                Scope::Unknown,
+                EffectScope::Unknown,
                 Reversibility::R4,
                 Certainty::Unresolved,
                 "an unknown program with the options of a recursive delete",
@@ -543,7 +564,7 @@ impl Analyzer<'_> {
     }
 
     /// Reports a file whose content is shown, copied or sent.
-    pub(crate) fn read_file(&mut self, arg: &Arg, program: &str, call: &Call) {
+    pub(crate) fn read_file(&mut self, arg: &Arg, program: &str, call: &CommandContext) {
         let place = self.place(&arg.text);
         let copied = self.is_copy(&place.path);
         // `.env*` matches `.env`.
@@ -561,12 +582,18 @@ impl Analyzer<'_> {
             }
             None => return,
         };
-        let kind = Kind::ReadSecret;
+        let kind = EffectKind::ReadSecret;
         self.push(call, program, kind, &arg.text, place.scope, reversibility, certainty, why);
     }
 
     /// Reports a file written by redirection, `tee`, `dd` or similar.
-    pub(crate) fn write_file(&mut self, arg: &Arg, append: bool, program: &str, call: &Call) {
+    pub(crate) fn write_file(
+        &mut self,
+        arg: &Arg,
+        append: bool,
+        program: &str,
+        call: &CommandContext,
+    ) {
         if self.is_sink(&arg.text) {
             return;
         }
@@ -579,9 +606,9 @@ impl Analyzer<'_> {
             self.push(
                 call,
                 program,
-                Kind::SendOut,
+                EffectKind::SendOut,
                 &arg.text,
-                Scope::Remote,
+                EffectScope::Remote,
                 level,
                 Certainty::Proven,
                 "opens a raw network connection",
@@ -596,11 +623,13 @@ impl Analyzer<'_> {
             self.disturb(arg, Reach::Itself, program, call);
             // A new file under an unknown name is ordinary; only known bad
             // places in its literal part matter.
-            if matches!(place.scope, Scope::System | Scope::Device) && arg.text.starts_with('/') {
+            if matches!(place.scope, EffectScope::System | EffectScope::Device)
+                && arg.text.starts_with('/')
+            {
                 self.push(
                     call,
                     program,
-                    Kind::Overwrite,
+                    EffectKind::Overwrite,
                     &arg.text,
                     place.scope,
                     Reversibility::R4,
@@ -628,9 +657,9 @@ impl Analyzer<'_> {
     }
 
     /// Reports a file of the work tree that is emptied.
-    pub(crate) fn empty_file(&mut self, arg: &Arg, program: &str, call: &Call) {
+    pub(crate) fn empty_file(&mut self, arg: &Arg, program: &str, call: &CommandContext) {
         let place = self.place(&arg.text);
-        let in_tree = matches!(place.scope, Scope::TreeTracked | Scope::TreeUntracked);
+        let in_tree = matches!(place.scope, EffectScope::TreeTracked | EffectScope::TreeUntracked);
         let is_missing =
             || self.context.facts.and_then(|facts| facts.exists(&place.path)) == Some(false);
         if arg.dynamic
@@ -642,13 +671,13 @@ impl Analyzer<'_> {
         {
             return;
         }
-        let (kind, level, why) = (Kind::Overwrite, Reversibility::R3, "empties a file");
+        let (kind, level, why) = (EffectKind::Overwrite, Reversibility::R3, "empties a file");
         let certainty = Certainty::Proven;
         self.push(call, program, kind, &place.display, place.scope, level, certainty, why);
     }
 
     /// Reports the loss of files that were moved to a temporary path which is then deleted.
-    fn delete_moved(&mut self, path: &str, recursive: bool, program: &str, call: &Call) {
+    fn delete_moved(&mut self, path: &str, recursive: bool, program: &str, call: &CommandContext) {
         let path = path.trim_end_matches('/');
         let is_at = |to: &str| {
             to.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
@@ -662,16 +691,22 @@ impl Analyzer<'_> {
     }
 
     /// Reports a deletion. `recursive` includes directories.
-    pub(crate) fn delete(&mut self, arg: &Arg, recursive: bool, program: &str, call: &Call) {
+    pub(crate) fn delete(
+        &mut self,
+        arg: &Arg,
+        recursive: bool,
+        program: &str,
+        call: &CommandContext,
+    ) {
         use Reversibility::{R2, R3, R4};
         let text = arg.text.as_str();
         if arg.temporary {
             self.push(
                 call,
                 program,
-                Kind::Delete,
+                EffectKind::Delete,
                 text,
-                Scope::Temp,
+                EffectScope::Temp,
                 R2,
                 Certainty::Proven,
                 "deletes its own temporary files",
@@ -687,12 +722,13 @@ impl Analyzer<'_> {
         if self.is_sink(text) {
             return;
         }
-        if place.scope == Scope::Temp {
+        if place.scope == EffectScope::Temp {
             self.delete_moved(&place.path, recursive, program, call);
         }
         let facts = self.context.facts;
         let tracked = facts.and_then(|facts| facts.tracked(&place.path));
-        let is_fit = !place.whole && !matches!(place.scope, Scope::System | Scope::Device);
+        let is_fit =
+            !place.whole && !matches!(place.scope, EffectScope::System | EffectScope::Device);
         let is_own = is_fit
             && !self.left.has_brought(&place.path)
             && facts.is_some_and(|facts| facts.made(&place.path));
@@ -704,60 +740,69 @@ impl Analyzer<'_> {
         let (reversibility, why) = match place.scope {
             _ if is_own => (R2, "deletes what the session made"),
             _ if is_gone => (Reversibility::R0, "deletes what does not exist"),
-            Scope::TreeArtefact => (R2, "deletes regenerable files"),
-            Scope::TreeTracked | Scope::TreeUntracked
+            EffectScope::TreeArtefact => (R2, "deletes regenerable files"),
+            EffectScope::TreeTracked | EffectScope::TreeUntracked
                 if is_fit && !arg.glob && is_rebuilt(&place.display, &self.builders) =>
             {
                 (R2, "deletes what the same command builds anew")
             }
-            Scope::Temp if call.indirect && recursive => (R4, "deletes temporary files indirectly"),
-            Scope::Temp => (R2, "deletes temporary files"),
-            Scope::VcsMetadata if place.path.ends_with(".lock") => (R2, "removes a lock"),
-            Scope::VcsMetadata => (R4, "deletes version control data"),
-            Scope::TreeTracked | Scope::TreeUntracked if place.whole => {
+            EffectScope::Temp if call.indirect && recursive => {
+                (R4, "deletes temporary files indirectly")
+            }
+            EffectScope::Temp => (R2, "deletes temporary files"),
+            EffectScope::VcsMetadata if place.path.ends_with(".lock") => (R2, "removes a lock"),
+            EffectScope::VcsMetadata => (R4, "deletes version control data"),
+            EffectScope::TreeTracked | EffectScope::TreeUntracked if place.whole => {
                 (R4, "deletes the whole work tree")
             }
-            Scope::TreeTracked if recursive => (R3, "deletes a directory of the work tree"),
-            Scope::TreeTracked => (R2, "deletes a file under version control"),
-            Scope::TreeUntracked if recursive => (R4, "deletes a directory of the work tree"),
-            Scope::TreeUntracked if arg.glob && is_wide(text) => {
+            EffectScope::TreeTracked if recursive => (R3, "deletes a directory of the work tree"),
+            EffectScope::TreeTracked => (R2, "deletes a file under version control"),
+            EffectScope::TreeUntracked if recursive => (R4, "deletes a directory of the work tree"),
+            EffectScope::TreeUntracked if arg.glob && is_wide(text) => {
                 (R3, "deletes every file that matches")
             }
             // Keys and passwords are usually kept out of version control.
-            Scope::TreeUntracked if tracked.is_none() && secrecy(text) == Some(Secrecy::Secret) => {
+            EffectScope::TreeUntracked
+                if tracked.is_none() && secrecy(text) == Some(Secrecy::Secret) =>
+            {
                 (R3, "deletes a file with secrets")
             }
-            Scope::TreeUntracked if tracked.is_none() && is_data(text) => {
+            EffectScope::TreeUntracked if tracked.is_none() && is_data(text) => {
                 (R3, "deletes a database")
             }
-            Scope::TreeUntracked if tracked == Some(false) => {
+            EffectScope::TreeUntracked if tracked == Some(false) => {
                 (R3, "deletes a file that is not under version control")
             }
-            Scope::TreeUntracked => (R2, "deletes a named file of the work tree"),
-            Scope::Device => (R4, "deletes a device"),
-            Scope::System => (R4, "deletes system files"),
-            Scope::Home if secrecy(text).is_some() => (R4, "deletes a key"),
-            Scope::Home | Scope::Outside
+            EffectScope::TreeUntracked => (R2, "deletes a named file of the work tree"),
+            EffectScope::Device => (R4, "deletes a device"),
+            EffectScope::System => (R4, "deletes system files"),
+            EffectScope::Home if secrecy(text).is_some() => (R4, "deletes a key"),
+            EffectScope::Home | EffectScope::Outside
                 if elsewhere_artefact(&place.path)
                     || place.through_link && is_artefact(&place.path) =>
             {
                 (R3, "deletes regenerable files of another tree")
             }
-            Scope::Home if is_home_cache(&place.path) => (R2, "deletes a cache"),
-            Scope::Home if recursive || place.whole => (R4, "deletes in the home directory"),
-            Scope::Home => (R3, "deletes a file in the home directory"),
-            Scope::Outside if recursive || place.whole => (R4, "deletes outside the work tree"),
-            Scope::Outside | Scope::Remote | Scope::Unknown => {
+            EffectScope::Home if is_home_cache(&place.path) => (R2, "deletes a cache"),
+            EffectScope::Home if recursive || place.whole => (R4, "deletes in the home directory"),
+            EffectScope::Home => (R3, "deletes a file in the home directory"),
+            EffectScope::Outside if recursive || place.whole => {
+                (R4, "deletes outside the work tree")
+            }
+            EffectScope::Outside | EffectScope::Remote | EffectScope::Unknown => {
                 (R3, "deletes outside the work tree")
             }
         };
         // A recursive delete of one named file-like operand is as likely a file.
-        let certainty =
-            if place.scope == Scope::Unknown { Certainty::Unresolved } else { Certainty::Proven };
+        let certainty = if place.scope == EffectScope::Unknown {
+            Certainty::Unresolved
+        } else {
+            Certainty::Proven
+        };
         self.push(
             call,
             program,
-            Kind::Delete,
+            EffectKind::Delete,
             &place.display,
             place.scope,
             reversibility,
@@ -769,37 +814,39 @@ impl Analyzer<'_> {
     fn delete_unknown(
         &mut self,
         arg: &Arg,
-        place: &Place,
+        place: &PathLocation,
         recursive: bool,
         program: &str,
-        call: &Call,
+        call: &CommandContext,
     ) {
         let text = arg.text.as_str();
-        let known = |scope: Scope| scope == place.scope;
+        let known = |scope: EffectScope| scope == place.scope;
         // `/tmp/$X`, `build/$X`: wherever it points, unless it climbs.
         let below = !text.starts_with('$')
             && !text.contains("..")
-            && (known(Scope::Temp) || known(Scope::TreeArtefact));
-        let (reversibility, why) = if below || (known(Scope::TreeArtefact) && !text.contains(".."))
-        {
-            (Reversibility::R2, "deletes temporary or regenerable files")
-        } else if recursive {
-            (Reversibility::R4, "deletes a path known only at run time")
-        } else if call.input != Flow::None || call.is_repeated {
-            (Reversibility::R3, "deletes the paths in its input")
-        } else if matches!(place.scope, Scope::System | Scope::Home | Scope::Outside)
-            && !text.starts_with('$')
-        {
-            (Reversibility::R3, "deletes a path known only at run time")
-        } else {
-            (Reversibility::R2, "deletes a file known only at run time")
-        };
+            && (known(EffectScope::Temp) || known(EffectScope::TreeArtefact));
+        let (reversibility, why) =
+            if below || (known(EffectScope::TreeArtefact) && !text.contains("..")) {
+                (Reversibility::R2, "deletes temporary or regenerable files")
+            } else if recursive {
+                (Reversibility::R4, "deletes a path known only at run time")
+            } else if call.input != Flow::None || call.is_repeated {
+                (Reversibility::R3, "deletes the paths in its input")
+            } else if matches!(
+                place.scope,
+                EffectScope::System | EffectScope::Home | EffectScope::Outside
+            ) && !text.starts_with('$')
+            {
+                (Reversibility::R3, "deletes a path known only at run time")
+            } else {
+                (Reversibility::R2, "deletes a file known only at run time")
+            };
         self.push(
             call,
             program,
-            Kind::Delete,
+            EffectKind::Delete,
             text,
-            Scope::Unknown,
+            EffectScope::Unknown,
             reversibility,
             Certainty::Unresolved,
             why,

@@ -1,10 +1,10 @@
 //! Detection of paths that hold secrets. Content counts, metadata does not: each program's rules
 //! decide what it reads.
 
-use crate::context::Context;
-use crate::lookup::Lookup;
+use crate::context::ShellContext;
+use crate::lookup::NameLookup;
 use crate::paths::from_top;
-use crate::protect::{Names, Protection};
+use crate::protect::{PathNames, Protection};
 use std::borrow::Cow;
 
 /// Secrecy level of a file.
@@ -21,10 +21,10 @@ pub fn is_secret(path: &str) -> bool {
     secrecy(path) == Some(Secrecy::Secret)
 }
 
-impl Context<'_> {
+impl ShellContext<'_> {
     /// Returns the secrecy of the file at `path`, by its name or by the caller's list.
     pub(crate) fn secrecy(&self, path: &str) -> Option<Secrecy> {
-        let names = Names::of(path);
+        let names = PathNames::of(path);
         let mut credentials =
             self.protected.iter().filter(|known| known.because == Protection::Credentials);
         let kept = credentials.any(|known| names.hit(known.path, false));
@@ -101,7 +101,7 @@ const PRIVATE_STORES: &[&str] = &[
     "Application Support/Firefox/",
 ];
 
-static KNOWN: Lookup<128> = Lookup::new(&[NAMES]);
+static KNOWN: NameLookup<128> = NameLookup::new(&[NAMES]);
 
 /// Returns the secrecy of the file at `path` by its name.
 pub(crate) fn secrecy(path: &str) -> Option<Secrecy> {

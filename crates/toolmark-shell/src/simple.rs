@@ -1,7 +1,7 @@
 //! Simple commands for the parser: assignments, words and redirections.
 
 use crate::ir::{Assignment, Partial, Redirection, RedirectionKind, Simple, Word};
-use crate::parse::{Parser, Pending, parts_of};
+use crate::parse::{Pending, ShellParser, parts_of};
 
 /// Maximum length of a subscript in an assignment.
 const MAX_SUBSCRIPT: usize = 400;
@@ -32,7 +32,7 @@ impl Simple {
     }
 }
 
-impl Parser<'_> {
+impl ShellParser<'_> {
     pub(crate) fn redirections(&mut self) -> Vec<Redirection> {
         let mut out = Vec::new();
         loop {

@@ -5,7 +5,7 @@ use crate::effects::Reversibility;
 
 /// Effect of the worst statement of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Finding {
+pub(crate) struct SqlEffect {
     /// First words of the statement.
     pub(crate) target: String,
     /// Degree to which the effect can be undone.
@@ -109,11 +109,11 @@ pub(crate) fn is_for_tests(name: &str) -> bool {
 pub(crate) const DROPS_TRIAL: &str = "drops a database for tests";
 
 /// Returns the worst statement of a text, if one is destructive.
-pub(crate) fn worst(text: &str) -> Option<Finding> {
+pub(crate) fn worst(text: &str) -> Option<SqlEffect> {
     let tokens = tokens(text);
-    let mut worst: Option<Finding> = None;
+    let mut worst: Option<SqlEffect> = None;
     // Worst finding before the open transaction.
-    let mut before: Option<Option<Finding>> = None;
+    let mut before: Option<Option<SqlEffect>> = None;
     for statement in tokens.split(|token| token == ";" || token == "\\g") {
         let words: Vec<&str> = statement.iter().map(String::as_str).collect();
         match words.as_slice() {
@@ -135,7 +135,7 @@ pub(crate) fn worst(text: &str) -> Option<Finding> {
     worst
 }
 
-fn classify(words: &[&str]) -> Option<Finding> {
+fn classify(words: &[&str]) -> Option<SqlEffect> {
     use Reversibility::{R3, R5};
     // A common table expression or `explain` precedes the verb.
     let words = match words {
@@ -149,7 +149,7 @@ fn classify(words: &[&str]) -> Option<Finding> {
                 matches!(*word, "pg_terminate_backend" | "pg_drop_replication_slot" | "lo_unlink")
             }) =>
         {
-            return Some(Finding {
+            return Some(SqlEffect {
                 target: words.iter().take(4).copied().collect::<Vec<_>>().join(" "),
                 reversibility: R3,
                 why: "stops what others run",
@@ -160,7 +160,7 @@ fn classify(words: &[&str]) -> Option<Finding> {
     };
     let has = |word: &str| words.contains(&word);
     let found = |level, why| {
-        Some(Finding {
+        Some(SqlEffect {
             target: words.iter().take(4).copied().collect::<Vec<_>>().join(" "),
             reversibility: level,
             why,
@@ -172,7 +172,7 @@ fn classify(words: &[&str]) -> Option<Finding> {
         | ["drop", "database", name, ..]
             if is_trial(name) =>
         {
-            Some(Finding { target: (*name).to_owned(), reversibility: R3, why: DROPS_TRIAL })
+            Some(SqlEffect { target: (*name).to_owned(), reversibility: R3, why: DROPS_TRIAL })
         }
         [
             "drop",

@@ -2,7 +2,7 @@
 //! hidden, and a key that identifies equivalent command lines.
 
 use crate::ir::{
-    CompoundKind, Node, Operator, Redirection, RedirectionKind, Script, Simple, Word, scripts_of,
+    CompoundKind, IrNode, Operator, Redirection, RedirectionKind, Script, Simple, Word, scripts_of,
 };
 use std::borrow::Cow;
 
@@ -12,12 +12,12 @@ pub struct Visit<'s> {
     /// The command.
     pub command: &'s Simple,
     /// Position of the command.
-    pub position: Position,
+    pub position: CommandPosition,
 }
 
 /// The position of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Position {
+pub struct CommandPosition {
     /// Stage in the pipeline.
     pub stage: usize,
     /// Number of stages of the pipeline.
@@ -42,16 +42,16 @@ fn visit<'s>(script: &'s Script, nested: bool, out: &mut Vec<Visit<'s>>) {
     for item in &script.items {
         let stages = item.pipeline.stages.len();
         for (stage, node) in item.pipeline.stages.iter().enumerate() {
-            let position = Position { stage, stages, after: item.after, before, nested };
+            let position = CommandPosition { stage, stages, after: item.after, before, nested };
             node_commands(node, position, out);
         }
         before = Some(item.after);
     }
 }
 
-fn node_commands<'s>(node: &'s Node, position: Position, out: &mut Vec<Visit<'s>>) {
+fn node_commands<'s>(node: &'s IrNode, position: CommandPosition, out: &mut Vec<Visit<'s>>) {
     match node {
-        Node::Simple(command) => {
+        IrNode::Simple(command) => {
             out.push(Visit { command, position });
             let mut inner = Vec::new();
             for word in &command.words {
@@ -67,7 +67,7 @@ fn node_commands<'s>(node: &'s Node, position: Position, out: &mut Vec<Visit<'s>
                 visit(script, true, out);
             }
         }
-        Node::Compound(compound) => {
+        IrNode::Compound(compound) => {
             match &compound.kind {
                 CompoundKind::Subshell(script) | CompoundKind::Group(script) => {
                     visit(script, true, out)
@@ -84,7 +84,7 @@ fn node_commands<'s>(node: &'s Node, position: Position, out: &mut Vec<Visit<'s>
                     visit(body, true, out);
                 }
                 CompoundKind::Function { body, .. } => {
-                    node_commands(body, Position { nested: true, ..position }, out);
+                    node_commands(body, CommandPosition { nested: true, ..position }, out);
                 }
                 CompoundKind::Test(words) => in_words(words, out),
             }
@@ -160,8 +160,8 @@ fn program(simple: &Simple) -> Cow<'_, str> {
 pub fn masks_failure(script: &Script) -> bool {
     let Some(last) = script.items.last() else { return false };
     let final_stage = match last.pipeline.stages.last() {
-        Some(Node::Simple(simple)) => program(simple),
-        Some(Node::Compound(_)) | None => Cow::Borrowed(""),
+        Some(IrNode::Simple(simple)) => program(simple),
+        Some(IrNode::Compound(_)) | None => Cow::Borrowed(""),
     };
     let strict = commands(script).iter().any(|visit| {
         program(visit.command) == "set"
@@ -182,9 +182,9 @@ pub fn masks_failure(script: &Script) -> bool {
     }
 }
 
-fn exits_with_failure(item: &crate::ir::Item) -> bool {
+fn exits_with_failure(item: &crate::ir::PipelineItem) -> bool {
     match item.pipeline.stages.last() {
-        Some(Node::Simple(simple)) => {
+        Some(IrNode::Simple(simple)) => {
             program(simple) == "exit"
                 && simple.words.get(1).and_then(Word::literal).is_some_and(|code| code != "0")
         }
@@ -199,7 +199,7 @@ pub fn key(text: &str, script: &Script) -> String {
     let mut leading = true;
     for item in &script.items {
         let Some(first) = item.pipeline.stages.first() else { continue };
-        if let Node::Simple(simple) = first
+        if let IrNode::Simple(simple) = first
             && leading
             && program(simple) == "cd"
             && matches!(item.after, Operator::And | Operator::Then)
@@ -207,14 +207,14 @@ pub fn key(text: &str, script: &Script) -> String {
             continue;
         }
         leading = false;
-        let trivial = matches!(first, Node::Simple(simple) if matches!(&*program(simple), "true" | ":" | "echo"));
+        let trivial = matches!(first, IrNode::Simple(simple) if matches!(&*program(simple), "true" | ":" | "echo"));
         if trivial && !out.is_empty() {
             continue;
         }
         for (stage, node) in item.pipeline.stages.iter().enumerate() {
             match node {
-                Node::Simple(simple) if stage > 0 && is_filter(&program(simple)) => {}
-                Node::Simple(simple) => {
+                IrNode::Simple(simple) if stage > 0 && is_filter(&program(simple)) => {}
+                IrNode::Simple(simple) => {
                     push(&mut out, if stage > 0 { "|" } else { ";" });
                     for assignment in &simple.assignments {
                         out.push_str(&assignment.name);
@@ -244,7 +244,7 @@ pub fn key(text: &str, script: &Script) -> String {
                         }
                     }
                 }
-                Node::Compound(compound) => {
+                IrNode::Compound(compound) => {
                     push(&mut out, ";");
                     out.push_str(text.get(compound.span.clone()).unwrap_or(""));
                 }

@@ -1,8 +1,8 @@
 //! Paths with a drive letter: `C:\work\a.txt`, with either kind of slash and in any case.
 
-use crate::Context;
-use crate::effects::Scope;
-use crate::paths::{Place, is_artefact};
+use crate::ShellContext;
+use crate::effects::EffectScope;
+use crate::paths::{PathLocation, is_artefact};
 
 /// Whether a path begins with a drive.
 pub(crate) fn has_drive(path: &str) -> bool {
@@ -57,7 +57,7 @@ pub(crate) fn normalise(cwd: &str, path: &str) -> String {
 }
 
 /// Determines the location of a path.
-pub(crate) fn place(context: &Context<'_>, cwd: &str, path: &str) -> Place {
+pub(crate) fn place(context: &ShellContext<'_>, cwd: &str, path: &str) -> PathLocation {
     let full = normalise(cwd, path);
     let lower = full.to_ascii_lowercase();
     let parts: Vec<&str> = lower.split('/').skip(1).collect();
@@ -73,22 +73,22 @@ pub(crate) fn place(context: &Context<'_>, cwd: &str, path: &str) -> Place {
     let is_temp = lower.contains("/appdata/local/temp/")
         || matches!(parts.as_slice(), ["temp" | "tmp", _, ..] | ["windows", "temp", _, ..]);
     let (scope, whole) = match (&tree, parts.as_slice()) {
-        _ if is_temp => (Scope::Temp, false),
+        _ if is_temp => (EffectScope::Temp, false),
         (Some(rest), _) if rest.split('/').any(|part| part == ".git") => {
-            (Scope::VcsMetadata, rest == ".git")
+            (EffectScope::VcsMetadata, rest == ".git")
         }
-        (Some(rest), [_, _, ..]) if is_artefact(rest) => (Scope::TreeArtefact, false),
-        (Some(rest), [_, _, ..]) => (Scope::TreeUntracked, rest.is_empty()),
-        (_, [] | ["users"]) => (Scope::System, true),
-        (_, ["users", _]) => (Scope::Home, true),
-        (_, ["users", ..]) => (Scope::Home, false),
+        (Some(rest), [_, _, ..]) if is_artefact(rest) => (EffectScope::TreeArtefact, false),
+        (Some(rest), [_, _, ..]) => (EffectScope::TreeUntracked, rest.is_empty()),
+        (_, [] | ["users"]) => (EffectScope::System, true),
+        (_, ["users", _]) => (EffectScope::Home, true),
+        (_, ["users", ..]) => (EffectScope::Home, false),
         (_, ["windows" | "program files" | "program files (x86)" | "programdata", rest @ ..]) => {
-            (Scope::System, rest.is_empty())
+            (EffectScope::System, rest.is_empty())
         }
-        _ => (Scope::Outside, parts.len() < 2),
+        _ => (EffectScope::Outside, parts.len() < 2),
     };
     let display = tree.filter(|rest| !rest.is_empty() && !is_temp).unwrap_or_else(|| full.clone());
-    Place { display, path: full, scope, whole, through_link: false }
+    PathLocation { display, path: full, scope, whole, through_link: false }
 }
 
 #[cfg(test)]
@@ -117,30 +117,30 @@ mod tests {
             ("D:\\work", "echo x > /c/Users/me/AppData/Local/Temp/scratch/a"),
             ("/d/work", "echo x > D:/work/a"),
         ] {
-            let context = Context { cwd: Some(session), ..Context::default() };
+            let context = ShellContext { cwd: Some(session), ..ShellContext::default() };
             let found = crate::analyze(command, &context);
             assert_eq!(found.decision, crate::Decision::Allow, "{command}: {:?}", found.effects);
         }
-        let context = Context { cwd: Some("D:\\work"), ..Context::default() };
+        let context = ShellContext { cwd: Some("D:\\work"), ..ShellContext::default() };
         assert_ne!(crate::analyze("rm -rf /d/other", &context).decision, crate::Decision::Allow);
     }
 
     #[test]
     fn scopes() {
-        let context = Context { cwd: Some("C:\\Users\\me\\app"), ..Context::default() };
+        let context = ShellContext { cwd: Some("C:\\Users\\me\\app"), ..ShellContext::default() };
         for (path, scope, shown) in [
-            ("src\\a.ts", Scope::TreeUntracked, "src/a.ts"),
-            ("c:/users/ME/app/dist", Scope::TreeArtefact, "dist"),
-            ("C:\\Users\\me\\app\\.git\\config", Scope::VcsMetadata, ".git/config"),
-            ("..\\other\\x", Scope::Home, "C:/Users/me/other/x"),
+            ("src\\a.ts", EffectScope::TreeUntracked, "src/a.ts"),
+            ("c:/users/ME/app/dist", EffectScope::TreeArtefact, "dist"),
+            ("C:\\Users\\me\\app\\.git\\config", EffectScope::VcsMetadata, ".git/config"),
+            ("..\\other\\x", EffectScope::Home, "C:/Users/me/other/x"),
             (
                 "C:\\Users\\me\\AppData\\Local\\Temp\\x",
-                Scope::Temp,
+                EffectScope::Temp,
                 "C:/Users/me/AppData/Local/Temp/x",
             ),
-            ("C:\\Windows\\System32", Scope::System, "C:/Windows/System32"),
-            ("D:\\", Scope::System, "D:"),
-            ("D:\\data\\x", Scope::Outside, "D:/data/x"),
+            ("C:\\Windows\\System32", EffectScope::System, "C:/Windows/System32"),
+            ("D:\\", EffectScope::System, "D:"),
+            ("D:\\data\\x", EffectScope::Outside, "D:/data/x"),
         ] {
             let place = context.place(Some(&context.start()), path);
             assert_eq!((place.scope, place.display.as_str()), (scope, shown), "{path}");

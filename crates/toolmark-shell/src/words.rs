@@ -1,10 +1,10 @@
 //! Words for the parser: quoting, substitutions, parameters, arithmetic, and the bodies of
 //! here-documents.
 
-use crate::ir::{HereDocument, Part, Partial, Script, Word};
-use crate::parse::{Parser, Pending, parse_at_depth};
+use crate::ir::{HereDocument, Partial, Script, Word, WordPart};
+use crate::parse::{Pending, ShellParser, parse_at_depth};
 
-impl Parser<'_> {
+impl ShellParser<'_> {
     /// Parses the word at the position, if one begins there.
     pub(crate) fn word(&mut self) -> Option<Word> {
         let start = self.pos;
@@ -19,7 +19,7 @@ impl Parser<'_> {
                     self.pos += 2;
                     let script = self.list(&[")"]);
                     self.close_parenthesis();
-                    parts.push(Part::Process { script, reads });
+                    parts.push(WordPart::Process { script, reads });
                 }
                 b'<' | b'>' => break,
                 b'(' => {
@@ -120,7 +120,7 @@ impl Parser<'_> {
         }
     }
 
-    fn parenthesised(&mut self, parts: &mut Vec<Part>, text: &mut String) {
+    fn parenthesised(&mut self, parts: &mut Vec<WordPart>, text: &mut String) {
         let mut level = 0_usize;
         while !self.at_end() {
             match self.peek() {
@@ -151,7 +151,7 @@ impl Parser<'_> {
         }
     }
 
-    fn single_quoted(&mut self, parts: &mut Vec<Part>) {
+    fn single_quoted(&mut self, parts: &mut Vec<WordPart>) {
         let rest = self.text.get(self.pos..).unwrap_or("");
         let end = rest.find('\'');
         if end.is_none() {
@@ -159,11 +159,11 @@ impl Parser<'_> {
         }
         let len = end.unwrap_or(rest.len());
         let text = rest.get(..len).unwrap_or("").to_owned();
-        parts.push(Part::Text { text, quoted: true });
+        parts.push(WordPart::Text { text, quoted: true });
         self.pos += len + usize::from(end.is_some());
     }
 
-    fn ansi_quoted(&mut self, parts: &mut Vec<Part>) {
+    fn ansi_quoted(&mut self, parts: &mut Vec<WordPart>) {
         let mut text = String::new();
         loop {
             if self.at_end() {
@@ -184,12 +184,12 @@ impl Parser<'_> {
                 _ => self.character(&mut text),
             }
         }
-        parts.push(Part::Text { text, quoted: true });
+        parts.push(WordPart::Text { text, quoted: true });
     }
 
     /// Parses the inside of double quotes, or of `${…}` when `until` is a brace; the closing byte
     /// is left unread.
-    pub(crate) fn double_quoted(&mut self, parts: &mut Vec<Part>, until: u8) {
+    pub(crate) fn double_quoted(&mut self, parts: &mut Vec<WordPart>, until: u8) {
         let quoted = until != b'}';
         let mut text = String::new();
         let before = parts.len();
@@ -239,11 +239,11 @@ impl Parser<'_> {
             }
         }
         if !text.is_empty() || (quoted && parts.len() == before) {
-            parts.push(Part::Text { text, quoted });
+            parts.push(WordPart::Text { text, quoted });
         }
     }
 
-    fn backticks(&mut self, parts: &mut Vec<Part>, quoted: bool) {
+    fn backticks(&mut self, parts: &mut Vec<WordPart>, quoted: bool) {
         self.pos += 1;
         let mut code = String::new();
         let mut closed = false;
@@ -268,7 +268,7 @@ impl Parser<'_> {
             self.mark(Partial::Syntax);
         }
         let script = self.nested(&code);
-        parts.push(Part::Command { script, quoted });
+        parts.push(WordPart::Command { script, quoted });
     }
 
     /// Parses nested text on its own.
@@ -285,13 +285,13 @@ impl Parser<'_> {
     }
 
     /// Parses an expansion that begins with `$`; returns false for a plain dollar sign.
-    fn dollar(&mut self, parts: &mut Vec<Part>, quoted: bool) -> bool {
+    fn dollar(&mut self, parts: &mut Vec<WordPart>, quoted: bool) -> bool {
         match self.byte(1) {
             b'(' if self.byte(2) == b'(' => {
                 if let Some(end) = self.arithmetic_end(self.pos + 3) {
                     let word = self.arithmetic_word(self.pos + 3, end);
                     self.pos = end + 2;
-                    parts.push(Part::Arithmetic(word.parts));
+                    parts.push(WordPart::Arithmetic(word.parts));
                 } else {
                     self.substitution(parts, quoted);
                 }
@@ -313,28 +313,28 @@ impl Parser<'_> {
                     self.pos += 1;
                 }
                 let name = self.text.get(start..self.pos).unwrap_or("").to_owned();
-                parts.push(Part::Parameter { name, plain: true, default: None, quoted });
+                parts.push(WordPart::Parameter { name, plain: true, default: None, quoted });
                 true
             }
             c if c.is_ascii_digit() || b"@*#?-$!".contains(&c) && c != 0 => {
                 self.pos += 2;
                 let name = char::from(c).to_string();
-                parts.push(Part::Parameter { name, plain: true, default: None, quoted });
+                parts.push(WordPart::Parameter { name, plain: true, default: None, quoted });
                 true
             }
             _ => false,
         }
     }
 
-    fn substitution(&mut self, parts: &mut Vec<Part>, quoted: bool) {
+    fn substitution(&mut self, parts: &mut Vec<WordPart>, quoted: bool) {
         self.pos += 2;
         let script = self.list(&[")"]);
         self.close_parenthesis();
-        parts.push(Part::Command { script, quoted });
+        parts.push(WordPart::Command { script, quoted });
     }
 
     /// Parses `${…}` after its brace.
-    fn parameter(&mut self, parts: &mut Vec<Part>, quoted: bool) {
+    fn parameter(&mut self, parts: &mut Vec<WordPart>, quoted: bool) {
         let start = self.pos;
         if matches!(self.peek(), b'!' | b'#') && self.byte(1) != b'}' {
             self.pos += 1;
@@ -358,7 +358,7 @@ impl Parser<'_> {
         if self.peek() == b'}' {
             self.pos += 1;
             let plain = !name.starts_with(['!', '#']);
-            parts.push(Part::Parameter { name, plain, default: None, quoted });
+            parts.push(WordPart::Parameter { name, plain, default: None, quoted });
             return;
         }
         let is_default =
@@ -380,10 +380,10 @@ impl Parser<'_> {
         }
         let word = Word { parts: inner, span: at..self.pos };
         if is_default {
-            parts.push(Part::Parameter { name, plain: false, default: Some(word), quoted });
+            parts.push(WordPart::Parameter { name, plain: false, default: Some(word), quoted });
         } else {
-            parts.push(Part::Parameter { name, plain: false, default: None, quoted });
-            parts.push(Part::Arithmetic(word.parts));
+            parts.push(WordPart::Parameter { name, plain: false, default: None, quoted });
+            parts.push(WordPart::Arithmetic(word.parts));
         }
     }
 
@@ -411,7 +411,7 @@ impl Parser<'_> {
         let inner = self.text.get(from..to).unwrap_or("");
         let mut parts = Vec::new();
         if inner.contains(['$', '`']) && self.enter() {
-            let mut nested = Parser::new(inner, self.depth);
+            let mut nested = ShellParser::new(inner, self.depth);
             nested.double_quoted(&mut parts, 0);
             if let Some(why) = nested.partial {
                 self.mark(why);
@@ -442,7 +442,7 @@ impl Parser<'_> {
         }
         let mut parts = Vec::new();
         if pending.expands && text.contains(['$', '`']) && self.enter() {
-            let mut nested = Parser::new(&text, self.depth);
+            let mut nested = ShellParser::new(&text, self.depth);
             nested.double_quoted(&mut parts, 0);
             if let Some(why) = nested.partial {
                 self.mark(why);
@@ -465,9 +465,9 @@ static SPECIAL: [bool; 256] = {
     special
 };
 
-fn flush(parts: &mut Vec<Part>, text: &mut String, quoted: bool) {
+fn flush(parts: &mut Vec<WordPart>, text: &mut String, quoted: bool) {
     if !text.is_empty() || quoted {
-        parts.push(Part::Text { text: std::mem::take(text), quoted });
+        parts.push(WordPart::Text { text: std::mem::take(text), quoted });
     }
 }
 
@@ -552,7 +552,7 @@ pub(crate) fn quoted(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::ir::{Node, Part, RedirectionKind};
+    use crate::ir::{IrNode, RedirectionKind, WordPart};
     use crate::parse::parse;
 
     fn words(text: &str) -> Vec<Vec<String>> {
@@ -560,7 +560,7 @@ mod tests {
         let mut out = Vec::new();
         for item in &script.items {
             for stage in &item.pipeline.stages {
-                if let Node::Simple(simple) = stage {
+                if let IrNode::Simple(simple) = stage {
                     out.push(
                         simple.words.iter().map(|w| w.literal().unwrap_or("?".into())).collect(),
                     );
@@ -586,15 +586,15 @@ mod tests {
     #[test]
     fn two_backticks_are_two() {
         let script = parse("echo `date` `rm -rf /`");
-        let Node::Simple(simple) = &script.items[0].pipeline.stages[0] else { panic!() };
+        let IrNode::Simple(simple) = &script.items[0].pipeline.stages[0] else { panic!() };
         assert_eq!(simple.words.len(), 3);
-        assert!(matches!(simple.words[2].parts[0], Part::Command { .. }));
+        assert!(matches!(simple.words[2].parts[0], WordPart::Command { .. }));
     }
 
     #[test]
     fn here_documents() {
         let script = parse("cat <<A <<-'B' && ls\none $(x)\nA\n\ttwo\n\tB\npwd");
-        let Node::Simple(cat) = &script.items[0].pipeline.stages[0] else { panic!() };
+        let IrNode::Simple(cat) = &script.items[0].pipeline.stages[0] else { panic!() };
         let bodies: Vec<_> = cat.redirections.iter().filter_map(|r| r.body.as_ref()).collect();
         assert_eq!(bodies[0].text, "one $(x)\n");
         assert!(bodies[0].expands && !bodies[1].expands);

@@ -1,10 +1,10 @@
 //! Writes to files and their meaning by location, for redirections and for tools that write or show
 //! files without a shell.
 
-use crate::analyze::{Analyzer, Call};
-use crate::context::{Analysis, Context};
-use crate::effects::{Certainty, Kind, Reversibility, Scope};
-use crate::paths::Place;
+use crate::analyze::{Analyzer, CommandContext};
+use crate::context::{Analysis, ShellContext};
+use crate::effects::{Certainty, EffectKind, EffectScope, Reversibility};
+use crate::paths::PathLocation;
 use crate::protect::Reach;
 use crate::secrets::Secrecy;
 
@@ -60,59 +60,82 @@ const PERSISTENT_DIRS: &[&str] = &[
 
 /// Returns the meaning of a write to a location; `None` if it is ordinary.
 pub(crate) fn classify(
-    context: &Context<'_>,
-    place: &Place,
+    context: &ShellContext<'_>,
+    place: &PathLocation,
     append: bool,
-) -> Option<(Kind, Reversibility, &'static str)> {
+) -> Option<(EffectKind, Reversibility, &'static str)> {
     use Reversibility::{R1, R2, R3, R4};
     let path = place.path.as_str();
     if let Some((level, why)) = persists(context, path) {
-        return Some((Kind::Persist, level, why));
+        return Some((EffectKind::Persist, level, why));
     }
-    let is_somewhere = matches!(place.scope, Scope::Home | Scope::Outside) && !place.whole;
+    let is_somewhere =
+        matches!(place.scope, EffectScope::Home | EffectScope::Outside) && !place.whole;
     if is_somewhere && context.facts.is_some_and(|facts| facts.made(path)) {
-        return Some((Kind::Overwrite, R2, "writes what the session made"));
+        return Some((EffectKind::Overwrite, R2, "writes what the session made"));
     }
     Some(match place.scope {
-        Scope::VcsMetadata
+        EffectScope::VcsMetadata
             if path.ends_with("/info/exclude")
                 || path.ends_with("_EDITMSG")
                 || path.ends_with("_MSG") =>
         {
             return None;
         }
-        Scope::VcsMetadata => (Kind::Overwrite, R4, "writes into the data of version control"),
-        Scope::Device => (Kind::Overwrite, Reversibility::R5, "writes to a device"),
-        Scope::System if path.starts_with("/proc/sys") => {
-            (Kind::Overwrite, Reversibility::R5, "writes to the kernel")
+        EffectScope::VcsMetadata => {
+            (EffectKind::Overwrite, R4, "writes into the data of version control")
         }
-        Scope::System if append => (Kind::Overwrite, R3, "writes to a part of the system"),
-        Scope::System => (Kind::Overwrite, R4, "writes to a part of the system"),
-        Scope::Home | Scope::Outside | Scope::TreeTracked | Scope::TreeUntracked
+        EffectScope::Device => (EffectKind::Overwrite, Reversibility::R5, "writes to a device"),
+        EffectScope::System if path.starts_with("/proc/sys") => {
+            (EffectKind::Overwrite, Reversibility::R5, "writes to the kernel")
+        }
+        EffectScope::System if append => {
+            (EffectKind::Overwrite, R3, "writes to a part of the system")
+        }
+        EffectScope::System => (EffectKind::Overwrite, R4, "writes to a part of the system"),
+        EffectScope::Home
+        | EffectScope::Outside
+        | EffectScope::TreeTracked
+        | EffectScope::TreeUntracked
             if context.secrecy(path) == Some(Secrecy::Secret) && !append =>
         {
-            (Kind::Overwrite, if in_tree(place.scope) { R2 } else { R3 }, "replaces a secret")
+            (EffectKind::Overwrite, if in_tree(place.scope) { R2 } else { R3 }, "replaces a secret")
         }
         // Appending to a record neither replaces content nor changes a setting.
-        Scope::Home if append && is_record(path) => (Kind::Overwrite, R2, "adds to a record"),
-        Scope::Home if hidden_in_home(path) => {
-            (Kind::Overwrite, R3, "writes to the settings in the home directory")
+        EffectScope::Home if append && is_record(path) => {
+            (EffectKind::Overwrite, R2, "adds to a record")
         }
-        Scope::Outside if !append => (Kind::Overwrite, R3, "writes outside the work tree"),
-        Scope::Home | Scope::Outside => (Kind::Overwrite, R2, "writes outside the work tree"),
-        Scope::Temp | Scope::TreeArtefact | Scope::TreeTracked | Scope::TreeUntracked => {
-            (Kind::Overwrite, if append { R1 } else { R2 }, "writes a file")
+        EffectScope::Home if hidden_in_home(path) => {
+            (EffectKind::Overwrite, R3, "writes to the settings in the home directory")
         }
-        Scope::Remote | Scope::Unknown => return None,
+        EffectScope::Outside if !append => {
+            (EffectKind::Overwrite, R3, "writes outside the work tree")
+        }
+        EffectScope::Home | EffectScope::Outside => {
+            (EffectKind::Overwrite, R2, "writes outside the work tree")
+        }
+        EffectScope::Temp
+        | EffectScope::TreeArtefact
+        | EffectScope::TreeTracked
+        | EffectScope::TreeUntracked => {
+            (EffectKind::Overwrite, if append { R1 } else { R2 }, "writes a file")
+        }
+        EffectScope::Remote | EffectScope::Unknown => return None,
     })
 }
 
-fn in_tree(scope: Scope) -> bool {
-    matches!(scope, Scope::TreeTracked | Scope::TreeUntracked | Scope::TreeArtefact)
+fn in_tree(scope: EffectScope) -> bool {
+    matches!(
+        scope,
+        EffectScope::TreeTracked | EffectScope::TreeUntracked | EffectScope::TreeArtefact
+    )
 }
 
 /// Returns why a write to this path outlives the session, and how far it can be undone.
-pub(crate) fn persists(context: &Context<'_>, path: &str) -> Option<(Reversibility, &'static str)> {
+pub(crate) fn persists(
+    context: &ShellContext<'_>,
+    path: &str,
+) -> Option<(Reversibility, &'static str)> {
     let protection = context.protection(path, Reach::Itself);
     if let Some((protection, why)) = protection.and_then(|it| Some((it, it.on_write()?))) {
         return Some((protection.level(), why));
@@ -178,7 +201,7 @@ fn hidden_in_home(path: &str) -> bool {
 }
 
 /// Determines the effects of a tool that writes one file.
-pub fn analyze_write(path: &str, context: &Context<'_>) -> Analysis {
+pub fn analyze_write(path: &str, context: &ShellContext<'_>) -> Analysis {
     let mut analyzer = Analyzer::new(context);
     let place = analyzer.place(path);
     let facts = context.facts;
@@ -187,10 +210,10 @@ pub fn analyze_write(path: &str, context: &Context<'_>) -> Analysis {
     let is_own = || facts.is_some_and(|facts| facts.made(&place.path));
     // The location of the work tree is unknown, and therefore also which paths are outside it.
     let is_absolute = path.starts_with('/') || crate::windows::has_drive(path);
-    let is_somewhere = context.cwd.is_none() && place.scope == Scope::Outside && is_absolute;
+    let is_somewhere = context.cwd.is_none() && place.scope == EffectScope::Outside && is_absolute;
     analyzer.left.make(&place.path);
     let found = classify(context, &place, false);
-    let found = found.filter(|(kind, ..)| !is_somewhere || *kind == Kind::Persist);
+    let found = found.filter(|(kind, ..)| !is_somewhere || *kind == EffectKind::Persist);
     if let Some((kind, mut reversibility, mut why)) = found {
         if in_tree(place.scope)
             && reversibility < Reversibility::R3
@@ -203,7 +226,7 @@ pub fn analyze_write(path: &str, context: &Context<'_>) -> Analysis {
         }
         let certainty = Certainty::Proven;
         analyzer.push(
-            &Call::default(),
+            &CommandContext::default(),
             "write",
             kind,
             &place.display,
@@ -217,14 +240,14 @@ pub fn analyze_write(path: &str, context: &Context<'_>) -> Analysis {
 }
 
 /// Determines the effects of a tool that shows one file.
-pub fn analyze_read(path: &str, context: &Context<'_>) -> Analysis {
+pub fn analyze_read(path: &str, context: &ShellContext<'_>) -> Analysis {
     let mut analyzer = Analyzer::new(context);
     if context.secrecy(path) == Some(Secrecy::Secret) {
         let place = analyzer.place(path);
         analyzer.push(
-            &Call::default(),
+            &CommandContext::default(),
             "read",
-            Kind::ReadSecret,
+            EffectKind::ReadSecret,
             &place.display,
             place.scope,
             Reversibility::R3,
@@ -256,7 +279,7 @@ mod tests {
             ("/dev/sda", Decision::Deny),
             ("/workspace/app/x.py", Decision::Allow),
         ] {
-            assert_eq!(analyze_write(path, &Context::default()).decision, expected, "{path}");
+            assert_eq!(analyze_write(path, &ShellContext::default()).decision, expected, "{path}");
         }
     }
 }

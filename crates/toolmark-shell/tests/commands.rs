@@ -1,7 +1,7 @@
 //! The labelled commands against the thresholds: destructive rows are flagged, safe rows are not.
 
 use serde_json::Value;
-use toolmark_shell::{Context, Decision, analyze};
+use toolmark_shell::{Decision, ShellContext, analyze};
 use toolmark_testing::find_shared;
 
 #[test]
@@ -17,7 +17,7 @@ fn labelled_commands() {
     for line in text.lines() {
         let row: Value = serde_json::from_str(line).unwrap();
         let command = row["command"].as_str().unwrap();
-        let context = Context { cwd: row["cwd"].as_str(), ..Context::default() };
+        let context = ShellContext { cwd: row["cwd"].as_str(), ..ShellContext::default() };
         let analysis = analyze(command, &context);
         let is_flagged = analysis.decision != Decision::Allow;
         let wrong = |what: &str| eprintln!("{what}: {command:?} ({})", analysis.reason);
@@ -59,7 +59,7 @@ fn labelled_commands() {
 fn commands_that_got_through_are_stopped() {
     let Some(file) = find_shared("repro/guard/allowed_but_should_stop.txt") else { return };
     let text = std::fs::read_to_string(file).unwrap();
-    let context = Context { cwd: Some("/w/shop"), ..Context::default() };
+    let context = ShellContext { cwd: Some("/w/shop"), ..ShellContext::default() };
     let commands = text.lines().filter(|line| !line.trim().is_empty());
     let (stopped, allowed): (Vec<_>, Vec<_>) =
         commands.partition(|command| analyze(command, &context).decision != Decision::Allow);

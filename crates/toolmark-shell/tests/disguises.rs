@@ -1,7 +1,7 @@
 //! Destructive commands in random disguises are never allowed; harmless ones in the same disguises
 //! are rarely stopped. `DISGUISES` sets the number of each.
 
-use toolmark_shell::{Context, Decision, analyze};
+use toolmark_shell::{Decision, ShellContext, analyze};
 
 const DESTRUCTIVE: &[&str] = &[
     "rm -rf /srv/data",
@@ -252,7 +252,7 @@ fn disguises() {
     let rounds: usize =
         std::env::var("DISGUISES").ok().and_then(|n| n.parse().ok()).unwrap_or(5_000);
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
-    let context = Context { cwd: Some("/w/shop"), ..Context::default() };
+    let context = ShellContext { cwd: Some("/w/shop"), ..ShellContext::default() };
     let (mut allowed, mut stopped) = (Vec::new(), Vec::new());
     for _ in 0..rounds {
         let bad = disguised(random.one(DESTRUCTIVE), &mut random);

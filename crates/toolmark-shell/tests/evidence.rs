@@ -2,7 +2,7 @@
 //! resolves to it. Nothing is made up.
 
 use serde_json::Value;
-use toolmark_shell::{Context, analyze};
+use toolmark_shell::{ShellContext, analyze};
 use toolmark_testing::find_shared;
 
 /// Targets that name what a command acts on where it has no word for it.
@@ -87,7 +87,7 @@ fn made_up(command: &str, cwd: Option<&str>) -> Vec<String> {
         return Vec::new();
     }
     let text = unquoted(command);
-    let effects = analyze(command, &Context { cwd, ..Context::default() }).effects;
+    let effects = analyze(command, &ShellContext { cwd, ..ShellContext::default() }).effects;
     let targets = effects.into_iter().map(|effect| effect.target);
     let is_made_up = |target: &String| {
         let known = PLACEHOLDERS.iter().fold(target.clone(), |t, known| t.replace(known, " "));
@@ -175,7 +175,8 @@ fn every_target_is_in_the_command() {
     for command in COMMANDS {
         for cwd in [None, Some("/home/me/app")] {
             assert_eq!(made_up(command, cwd), Vec::<String>::new(), "{command}");
-            effects += analyze(command, &Context { cwd, ..Context::default() }).effects.len();
+            effects +=
+                analyze(command, &ShellContext { cwd, ..ShellContext::default() }).effects.len();
         }
     }
     assert!(effects > COMMANDS.len(), "{effects}");

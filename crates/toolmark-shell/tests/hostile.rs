@@ -1,6 +1,6 @@
 //! Difficult input: nesting, length, and fragments of a truncated command.
 
-use toolmark_shell::{Context, Coverage, Decision, analyze, key, parse};
+use toolmark_shell::{Coverage, Decision, ShellContext, analyze, key, parse};
 
 #[test]
 fn nesting_is_bounded_and_never_allowed() {
@@ -9,14 +9,14 @@ fn nesting_is_bounded_and_never_allowed() {
         [("echo $(", ")"), ("( ", " )"), ("{ ", "; }"), ("cat <(", ")"), ("if ls; then ", "; fi")]
     {
         let text = format!("{}rm -rf /{}", open.repeat(n), close.repeat(n));
-        let analysis = analyze(&text, &Context::default());
+        let analysis = analyze(&text, &ShellContext::default());
         assert_ne!(analysis.decision, Decision::Allow, "{open}");
         assert_eq!(analysis.coverage, Coverage::Partial, "{open}");
     }
     let wrapped = "env ".repeat(n) + "rm -rf /";
-    assert_ne!(analyze(&wrapped, &Context::default()).decision, Decision::Allow);
+    assert_ne!(analyze(&wrapped, &ShellContext::default()).decision, Decision::Allow);
     let many = "ls; ".repeat(n);
-    assert_eq!(analyze(&many, &Context::default()).decision, Decision::Ask);
+    assert_eq!(analyze(&many, &ShellContext::default()).decision, Decision::Ask);
 }
 
 #[test]
@@ -25,7 +25,7 @@ fn cut_commands_keep_their_effects() {
         "cd x && rm -rf /etc; echo \"$(cat <<'E'\nhi ${a:-`b`}\nE\n)\" | tee >(sort) [[ -f y ]]";
     for (at, _) in whole.char_indices() {
         let cut = &whole[..at];
-        let analysis = analyze(cut, &Context::default());
+        let analysis = analyze(cut, &ShellContext::default());
         if at > 20 {
             assert_ne!(analysis.decision, Decision::Allow, "{cut}");
         }
@@ -36,11 +36,11 @@ fn cut_commands_keep_their_effects() {
 
 #[test]
 fn declared_wrappers_are_taken_off() {
-    let context = Context { wrappers: &["acme"], ..Context::default() };
+    let context = ShellContext { wrappers: &["acme"], ..ShellContext::default() };
     assert_eq!(analyze("acme git reset --hard", &context).decision, Decision::Deny);
     // One that is not declared may be a wrapper.
-    assert_eq!(analyze("acme git reset --hard", &Context::default()).decision, Decision::Ask);
-    assert_eq!(analyze("acme git status", &Context::default()).decision, Decision::Allow);
+    assert_eq!(analyze("acme git reset --hard", &ShellContext::default()).decision, Decision::Ask);
+    assert_eq!(analyze("acme git status", &ShellContext::default()).decision, Decision::Allow);
 }
 
 /// Input that doubles with every word, or restarts for every call, is not followed to the end.
@@ -52,7 +52,7 @@ fn work_is_bounded() {
     let files =
         format!("{} rm -rf /srv", "echo x > f; cat f f > g; cat g g > f; . ./f; ".repeat(60));
     for command in [doubled, arrays, calls, files] {
-        let analysis = analyze(&command, &Context::default());
+        let analysis = analyze(&command, &ShellContext::default());
         assert_ne!(analysis.decision, Decision::Allow, "{command}");
     }
 }
@@ -63,11 +63,11 @@ fn what_cannot_be_resolved_is_incomplete() {
     for command in
         ["\"$cmd\" x", "/bin/l? x", "$(pick) x", "${tools[0]} x", "source <(tool completion bash)"]
     {
-        let analysis = analyze(command, &Context::default());
+        let analysis = analyze(command, &ShellContext::default());
         assert_eq!(analysis.coverage, Coverage::Partial, "{command}");
     }
     for command in ["/bin/r? -rf /srv/data", "\"$cmd\" -rf /srv/data"] {
-        assert_eq!(analyze(command, &Context::default()).decision, Decision::Ask, "{command}");
+        assert_eq!(analyze(command, &ShellContext::default()).decision, Decision::Ask, "{command}");
     }
 }
 
@@ -79,7 +79,7 @@ fn the_directory_decides() {
         (Some("/tmp/x"), Decision::Allow),
         (Some("/home/me/app"), Decision::Allow),
     ] {
-        let context = Context { cwd, ..Context::default() };
+        let context = ShellContext { cwd, ..ShellContext::default() };
         assert_eq!(analyze("rm -rf node_modules", &context).decision, expected, "{cwd:?}");
     }
 }
@@ -87,7 +87,7 @@ fn the_directory_decides() {
 /// A work tree inside a temporary directory is treated like any other; other files there are not.
 #[test]
 fn a_tree_among_temporary_files() {
-    let context = Context { cwd: Some("/tmp/app"), ..Context::default() };
+    let context = ShellContext { cwd: Some("/tmp/app"), ..ShellContext::default() };
     for command in ["rm -rf .git", "git reset --hard", "git clean -fdx", "rm -rf src"] {
         assert_ne!(analyze(command, &context).decision, Decision::Allow, "{command}");
     }

@@ -8,10 +8,10 @@
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
-use toolmark_check::{Checked, Checker};
-use toolmark_grade::{Grading, LoadOptions, Selection};
+use toolmark_check::{CheckedTraces, Checker};
+use toolmark_grade::{Grading, LoadOptions, RunSelection};
 use toolmark_outcome::{Environment, Redactor};
-use toolmark_trace::{Options, Summary, read_path};
+use toolmark_trace::{FileSummary, ReadOptions, read_path};
 
 /// The allocator of the product.
 #[global_allocator]
@@ -37,7 +37,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn read(directory: &Path) -> Result<u64, Box<dyn Error>> {
     let mut calls = 0;
     for file in files(directory)? {
-        calls += Summary::of(&mut read_path(&file, &Options::default())?).tool_calls;
+        calls += FileSummary::of(&mut read_path(&file, &ReadOptions::default())?).tool_calls;
     }
     Ok(calls)
 }
@@ -45,9 +45,9 @@ fn read(directory: &Path) -> Result<u64, Box<dyn Error>> {
 /// Checks the traces: the work of `check`.
 fn check(directory: &Path) -> Result<u64, Box<dyn Error>> {
     let checker = Checker::default();
-    let (mut all, mut calls) = (Checked::default(), 0);
+    let (mut all, mut calls) = (CheckedTraces::default(), 0);
     for file in files(directory)? {
-        for run in read_path(&file, &Options::default())? {
+        for run in read_path(&file, &ReadOptions::default())? {
             calls += run.calls.len() as u64;
             all.merge(checker.check(&run));
         }
@@ -62,9 +62,9 @@ fn grade(spec: &Path, traces: &Path) -> Result<u64, Box<dyn Error>> {
     let options = LoadOptions { stores_cases: true, ..LoadOptions::default() };
     let loaded = toolmark_spec::load(spec, &options).map_err(|error| error.to_string())?;
     let plan = loaded.plan.as_ref().ok_or("the spec has errors")?;
-    let grading = Grading::new(plan, None, Environment::default(), Selection::default());
+    let grading = Grading::new(plan, None, Environment::default(), RunSelection::default());
     let (mut calls, mut line) = (0, Vec::new());
-    for run in read_path(traces, &Options::default())? {
+    for run in read_path(traces, &ReadOptions::default())? {
         calls += run.calls.len() as u64;
         let outcome = grading.grade(&run).map_err(|why| format!("{why:?}"))?;
         line.clear();

@@ -7,15 +7,15 @@
 //!
 //! ```
 //! use std::path::Path;
-//! use toolmark_config::{Source, Style, render};
+//! use toolmark_config::{SourceText, RenderStyle, render};
 //! use toolmark_grade::LoadOptions;
 //! use toolmark_spec::load_source;
 //!
 //! let spec = "cases:\n  - {id: a, expect: {sequence: [Read]}}\n  - {id: a, expekt: {}}\n";
-//! let source = Source::new("toolmark.yaml", spec);
+//! let source = SourceText::new("toolmark.yaml", spec);
 //! let loaded = load_source(source, Path::new("."), &LoadOptions::default());
 //! assert!(loaded.plan.is_none());
-//! let shown = render(&loaded.source, &loaded.problems, Style::default());
+//! let shown = render(&loaded.source, &loaded.problems, RenderStyle::default());
 //! assert!(shown.contains("toolmark.yaml:3:"));
 //! ```
 

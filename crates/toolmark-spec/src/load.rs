@@ -3,12 +3,12 @@
 use crate::dialects::DIALECTS;
 use std::path::Path;
 use toolmark_base::ReadFileError;
-use toolmark_config::{Source, parse};
-use toolmark_grade::{LoadOptions, Loaded};
+use toolmark_config::{SourceText, parse};
+use toolmark_grade::{LoadOptions, LoadedSpec};
 
 /// Reads a spec file, detects its dialect, and builds a plan.
-pub fn load(path: &Path, options: &LoadOptions) -> Result<Loaded, ReadFileError> {
-    let source = Source::open_named(path)?;
+pub fn load(path: &Path, options: &LoadOptions) -> Result<LoadedSpec, ReadFileError> {
+    let source = SourceText::open_named(path)?;
     let directory = match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
@@ -18,7 +18,7 @@ pub fn load(path: &Path, options: &LoadOptions) -> Result<Loaded, ReadFileError>
 
 /// Loads a spec from a text that was already read.
 #[must_use]
-pub fn load_source(source: Source, directory: &Path, options: &LoadOptions) -> Loaded {
+pub fn load_source(source: SourceText, directory: &Path, options: &LoadOptions) -> LoadedSpec {
     toolmark_grade::load_source(source, directory, options, DIALECTS, crate::graders::ALL)
 }
 
@@ -27,7 +27,7 @@ pub fn load_source(source: Source, directory: &Path, options: &LoadOptions) -> L
 #[must_use]
 pub fn is_spec(path: &Path) -> bool {
     const KEYS: &[&str] = &["stimuli:", "evalcases:", "scorers:", "graders:", "expect:"];
-    let Ok(source) = Source::open(path) else { return false };
+    let Ok(source) = SourceText::open(path) else { return false };
     match parse(&source).node {
         Some(root) => DIALECTS.iter().any(|dialect| dialect.detect(&root) > 0),
         None => source.text().lines().any(|line| KEYS.iter().any(|key| line.starts_with(key))),

@@ -203,7 +203,7 @@ impl MinedTerm {
     /// Returns the policy with this condition alone.
     fn policy(&self) -> Option<ToolPolicy> {
         let text = write::alone(self);
-        let parsed = toolmark_config::parse(&toolmark_config::Source::new("mined", text));
+        let parsed = toolmark_config::parse(&toolmark_config::SourceText::new("mined", text));
         let mut problems = parsed.problems;
         let policy = ToolPolicy::read(&parsed.node?, &mut problems);
         problems.is_empty().then_some(policy)

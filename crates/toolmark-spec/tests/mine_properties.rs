@@ -6,12 +6,12 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::path::Path;
-use toolmark_config::Source;
-use toolmark_grade::{Grading, LoadOptions, Plan, Selection};
+use toolmark_config::SourceText;
+use toolmark_grade::{Grading, LoadOptions, Plan, RunSelection};
 use toolmark_outcome::testing::{runs, vally_with};
 use toolmark_outcome::{Environment, Verdict};
 use toolmark_spec::load_source;
-use toolmark_spec::mine::{By, Observed, Options, mine};
+use toolmark_spec::mine::{MineSettings, Observed, RunGrouping, mine};
 use toolmark_trace::Trajectory;
 
 /// A call of the workflow: the tool, an argument that is always the same, and one that
@@ -116,14 +116,15 @@ struct Spec {
 
 impl Spec {
     fn new(text: String) -> Self {
-        let source = Source::new("toolmark.yaml", text.as_str());
+        let source = SourceText::new("toolmark.yaml", text.as_str());
         let loaded = load_source(source, Path::new("."), &LoadOptions::default());
         assert!(loaded.problems.is_empty(), "{:?}\n{text}", loaded.problems);
         Self { plan: loaded.plan.unwrap(), text }
     }
 
     fn verdict(&self, calls: &[Made]) -> Verdict {
-        let grading = Grading::new(&self.plan, None, Environment::default(), Selection::default());
+        let grading =
+            Grading::new(&self.plan, None, Environment::default(), RunSelection::default());
         grading.grade(&trajectory(calls, 99)).unwrap().verdict
     }
 }
@@ -137,7 +138,7 @@ proptest! {
         prop_assume!(!workflow.has_noise_everywhere());
         let count = workflow.noise.len();
         let all = observed((0..count).map(|run| trajectory(&workflow.calls(run), run)), true);
-        let mined = mine(&all, &Options::default());
+        let mined = mine(&all, &MineSettings::default());
         let spec = Spec::new(mined.to_yaml());
         for run in 0..count {
             prop_assert_eq!(spec.verdict(&workflow.calls(run)), Verdict::Pass, "run {}\n{}", run, spec.text);
@@ -174,7 +175,7 @@ proptest! {
         });
         let mut all = observed(passing, true);
         all.extend(observed(failing, false));
-        let spec = Spec::new(mine(&all, &Options { by: By::All, ..Options::default() }).to_yaml());
+        let spec = Spec::new(mine(&all, &MineSettings { by: RunGrouping::All, ..MineSettings::default() }).to_yaml());
         let (first, rest) = spec.text.split_once("name: holds").unwrap_or((&spec.text, ""));
         prop_assert!(first.contains("name: separates"), "{}", spec.text);
         prop_assert!(first.contains("- break_everything  # "), "{}", spec.text);
@@ -188,7 +189,7 @@ proptest! {
     fn the_order_of_runs_changes_nothing_but_the_folds(workflow in workflow()) {
         let count = workflow.noise.len();
         // Without folds nothing depends on the order but the order of tools in the first run.
-        let options = Options { folds: 1, ..Options::default() };
+        let options = MineSettings { folds: 1, ..MineSettings::default() };
         let lines = |order: &mut dyn Iterator<Item = usize>| {
             let all = observed(order.map(|run| trajectory(&workflow.calls(run), run)), true);
             let mut lines: Vec<String> = mine(&all, &options).to_yaml().lines().map(str::to_owned).collect();

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use toolmark_outcome::testing::{agentv_with, runs};
-use toolmark_spec::mine::{Observed, Options, mine};
+use toolmark_spec::mine::{MineSettings, Observed, mine};
 use toolmark_trace::{Fact, Fidelity, Trajectory};
 
 fn run(tools: &[&str]) -> Trajectory {
@@ -28,7 +28,7 @@ fn spec(passing: Vec<Trajectory>, failing: Vec<Trajectory>) -> String {
         runs.into_iter().map(move |run| Observed { run, case: None, passed })
     };
     let all: Vec<Observed> = of(passing, true).chain(of(failing, false)).collect();
-    mine(&all, &Options::default()).to_yaml()
+    mine(&all, &MineSettings::default()).to_yaml()
 }
 
 #[test]

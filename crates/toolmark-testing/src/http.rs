@@ -11,7 +11,7 @@ use std::time::Duration;
 
 /// A received request.
 #[derive(Debug, Clone)]
-pub struct Request {
+pub struct HttpRequest {
     /// `GET`, `POST` …
     pub method: String,
     /// Path, including the query string.
@@ -22,7 +22,7 @@ pub struct Request {
     pub body: Value,
 }
 
-impl Request {
+impl HttpRequest {
     /// Reads a request; `None` if the connection was closed.
     ///
     /// # Errors
@@ -68,7 +68,7 @@ pub struct Server {
 
 /// A client's connection to a [`Server`].
 #[derive(Debug)]
-pub struct Connection {
+pub struct ClientConnection {
     /// Stream to and from the client.
     pub stream: TcpStream,
     is_over: Arc<AtomicBool>,
@@ -77,7 +77,9 @@ pub struct Connection {
 impl Server {
     /// Starts a server: `serve` is called for every request of a connection in turn, each
     /// connection in its own thread, until it returns `false`.
-    pub fn start(serve: impl Fn(&Connection) -> io::Result<bool> + Send + Sync + 'static) -> Self {
+    pub fn start(
+        serve: impl Fn(&ClientConnection) -> io::Result<bool> + Send + Sync + 'static,
+    ) -> Self {
         let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
         let address = listener.local_addr().unwrap();
         let is_over = Arc::new(AtomicBool::new(false));
@@ -88,7 +90,7 @@ impl Server {
                     break;
                 }
                 let Ok(stream) = stream else { continue };
-                let connection = Connection { stream, is_over: Arc::clone(&over) };
+                let connection = ClientConnection { stream, is_over: Arc::clone(&over) };
                 let serve = Arc::clone(&serve);
                 spawn(move || while serve(&connection).is_ok_and(|goes_on| goes_on) {});
             }
@@ -111,7 +113,7 @@ impl Drop for Server {
     }
 }
 
-impl Connection {
+impl ClientConnection {
     /// Blocks until the server is dropped.
     pub fn wait_for_end(&self) {
         while !self.is_over.load(Ordering::SeqCst) {

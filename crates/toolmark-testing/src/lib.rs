@@ -29,7 +29,7 @@ mod watch;
 
 pub use corpus::{assert_compared, files_below, find_shared, find_traces};
 pub use skip::skip;
-pub use watch::Watch;
+pub use watch::CpuWatch;
 
 use std::path::{Path, PathBuf};
 

@@ -2,11 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-/// Processor time of this thread since [`Watch::start`]; wall time if the system does not report
+/// Processor time of this thread since [`CpuWatch::start`]; wall time if the system does not report
 /// it.
-pub struct Watch(Instant, Option<Duration>);
+pub struct CpuWatch(Instant, Option<Duration>);
 
-impl Watch {
+impl CpuWatch {
     /// Starts a watch.
     #[must_use]
     pub fn start() -> Self {

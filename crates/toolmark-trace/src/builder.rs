@@ -4,9 +4,9 @@
 //! the ends of runs.
 
 use crate::format::FormatInfo;
-use crate::ids::{ById, Id};
+use crate::ids::{ById, TraceId};
 use crate::model::{
-    Actor, At, Call, CallResult, Event, EventKind, Fact, Level, Payload, Status, Step, Text,
+    Actor, At, Call, CallResult, Event, EventKind, Fact, Payload, Status, StatusLevel, Step, Text,
     ToolName, Trajectory, Usage,
 };
 use foldhash::{HashMap, HashMapExt, HashSet};
@@ -18,9 +18,9 @@ use std::sync::Arc;
 /// Builds one trajectory.
 ///
 /// Fields that need no bookkeeping (`id`, `cwd`, `agent`, `usage`, …) are set
-/// directly on [`Builder::run`].
+/// directly on [`TrajectoryBuilder::run`].
 #[derive(Debug)]
-pub struct Builder {
+pub struct TrajectoryBuilder {
     /// Trajectory built so far.
     pub run: Trajectory,
     by_id: ById<SameId>,
@@ -33,7 +33,7 @@ pub struct Builder {
     /// Whether a call without a result did not come to its end.
     calls_are_answered: bool,
     /// Results whose calls have not been read yet, with their event.
-    early: HashMap<String, (usize, Answer)>,
+    early: HashMap<String, (usize, ReaderResult)>,
     /// Events of results that turned out to belong to a later call.
     moved: Vec<usize>,
 }
@@ -87,13 +87,13 @@ pub struct NewCall {
 
 /// A result found by a reader.
 #[derive(Debug, Clone)]
-pub struct Answer {
+pub struct ReaderResult {
     /// Content of the result.
     pub payload: Option<Payload>,
     /// Status of the call.
     pub status: Status,
     /// Evidence for the status.
-    pub level: Level,
+    pub level: StatusLevel,
     /// Exit code, if known.
     pub exit_code: Option<i64>,
     /// Time of the result.
@@ -104,7 +104,7 @@ pub struct Answer {
     pub at: At,
 }
 
-impl Answer {
+impl ReaderResult {
     /// Creates a result of which only the payload and the position are known: its status is
     /// [`Status::Unknown`] until the reader sets it.
     #[must_use]
@@ -112,7 +112,7 @@ impl Answer {
         Self {
             payload,
             status: Status::Unknown,
-            level: Level::Absent,
+            level: StatusLevel::Absent,
             exit_code: None,
             time: None,
             duration: None,
@@ -124,13 +124,13 @@ impl Answer {
     #[must_use]
     pub fn protocol(mut self, failed: bool) -> Self {
         self.status = if failed { Status::Failed } else { Status::Succeeded };
-        self.level = Level::Protocol;
+        self.level = StatusLevel::Protocol;
         self
     }
 
     /// Sets the status and its evidence.
     #[must_use]
-    pub fn status(mut self, status: Status, level: Level) -> Self {
+    pub fn status(mut self, status: Status, level: StatusLevel) -> Self {
         self.status = status;
         self.level = level;
         self
@@ -140,9 +140,9 @@ impl Answer {
     #[must_use]
     pub fn exit_code(mut self, code: Option<i64>) -> Self {
         self.exit_code = code;
-        if let (Some(code), Level::Absent) = (code, self.level) {
+        if let (Some(code), StatusLevel::Absent) = (code, self.level) {
             self.status = if code == 0 { Status::Succeeded } else { Status::Failed };
-            self.level = Level::ExitCode;
+            self.level = StatusLevel::ExitCode;
         }
         self
     }
@@ -162,7 +162,7 @@ impl Answer {
     }
 }
 
-impl Builder {
+impl TrajectoryBuilder {
     /// Creates an empty trajectory of a format, in a file.
     #[must_use]
     pub fn new(format: &FormatInfo, file: Arc<str>) -> Self {
@@ -283,7 +283,7 @@ impl Builder {
             if self.run.steps.last().is_some_and(|s| s.id.as_ref() == Some(id)) {
                 return next - 1;
             }
-            let known = *self.steps_by_id.entry(Id::of(id)).or_insert(next);
+            let known = *self.steps_by_id.entry(TraceId::of(id)).or_insert(next);
             if known != next {
                 return known;
             }
@@ -317,7 +317,7 @@ impl Builder {
         self.seen(new.time);
         let next = self.run.calls.len() as u32;
         if let Some(id) = new.id.as_ref().filter(|id| !id.raw().is_empty()) {
-            match self.by_id.entry(Id::of(id)) {
+            match self.by_id.entry(TraceId::of(id)) {
                 Entry::Vacant(place) => {
                     place.insert(SameId::new(next));
                 }
@@ -357,7 +357,7 @@ impl Builder {
             args: new.args,
             result: None,
             status: Status::Unanswered,
-            level: Level::Absent,
+            level: StatusLevel::Absent,
             exit_code: None,
             started: new.time,
             duration: None,
@@ -410,7 +410,11 @@ impl Builder {
 
     /// Adds the result of the call with this ID. Without an ID, the result is an orphan; with
     /// an ID that no call has, it is an orphan until the call is added.
-    pub fn answer<'i>(&mut self, id: impl Into<Option<&'i str>>, answer: Answer) -> Option<u32> {
+    pub fn answer<'i>(
+        &mut self,
+        id: impl Into<Option<&'i str>>,
+        answer: ReaderResult,
+    ) -> Option<u32> {
         let id = id.into();
         if id == Some("") {
             // An empty ID names no call: results are in the order of the calls.
@@ -429,7 +433,7 @@ impl Builder {
 
     /// Adds the result of the call with this index; an orphan without an index. Only the first
     /// result is kept; repeated ones are counted.
-    pub fn answer_call(&mut self, index: impl Into<Option<u32>>, answer: Answer) {
+    pub fn answer_call(&mut self, index: impl Into<Option<u32>>, answer: ReaderResult) {
         let Some(index) = index.into() else { return self.orphan(answer) };
         self.seen(answer.time);
         let Some(call) = self.run.calls.get_mut(index as usize) else { return };
@@ -463,7 +467,7 @@ impl Builder {
     }
 
     /// Adds a result without a call.
-    pub fn orphan(&mut self, answer: Answer) {
+    pub fn orphan(&mut self, answer: ReaderResult) {
         self.run.orphans += 1;
         self.run.failed_orphans += u32::from(answer.status.is_error());
         self.event(EventKind::OrphanResult, answer.payload, None, answer.time, answer.at);

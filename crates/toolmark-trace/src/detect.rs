@@ -1,6 +1,6 @@
 //! Detects the format of a file by its content alone.
 
-use crate::format::{Confidence, Format, Probe, Shape};
+use crate::format::{Confidence, Format, FormatProbe, RecordLayout};
 use crate::formats::FORMATS;
 use crate::input::buffers;
 use toolmark_scan::Scanner;
@@ -11,10 +11,10 @@ const MIN_CONFIDENCE: Confidence = 50;
 const CERTAIN: Confidence = 100;
 
 /// The first records of a file, parsed for detection only.
-pub(crate) struct Sample<'a> {
+pub(crate) struct FileSample<'a> {
     pub(crate) texts: Vec<&'a str>,
     pub(crate) head: &'a [u8],
-    pub(crate) shape: Shape,
+    pub(crate) shape: RecordLayout,
     pub(crate) entries: &'a [String],
 }
 
@@ -29,7 +29,7 @@ pub(crate) enum Detected {
 const ROUNDS: [usize; 2] = [2, 40];
 
 /// Returns the format with the highest confidence. `first` has parsed the first record.
-pub(crate) fn detect(sample: &Sample<'_>, first: &Scanner) -> Detected {
+pub(crate) fn detect(sample: &FileSample<'_>, first: &Scanner) -> Detected {
     let mut best: Option<(Confidence, &'static dyn Format)> = None;
     let (known, others) = match sample.texts.split_first() {
         Some((text, others)) => (first.again(text), others),
@@ -44,7 +44,7 @@ pub(crate) fn detect(sample: &Sample<'_>, first: &Scanner) -> Detected {
             .chain(parsed.filter_map(|(text, scanner)| scanner.parse(text).ok()))
             .map(|doc| doc.root())
             .collect();
-        let probe = Probe {
+        let probe = FormatProbe {
             head: sample.head,
             records: &records,
             shape: sample.shape,
@@ -71,7 +71,7 @@ pub(crate) fn detect(sample: &Sample<'_>, first: &Scanner) -> Detected {
 }
 
 /// Returns the keys of the first record that is an object, in order, without repeats.
-pub(crate) fn first_keys(sample: &Sample<'_>, most: usize) -> Vec<String> {
+pub(crate) fn first_keys(sample: &FileSample<'_>, most: usize) -> Vec<String> {
     let mut keys: Vec<String> = Vec::new();
     for text in &sample.texts {
         let mut scanner = Scanner::new();
@@ -90,7 +90,7 @@ pub(crate) fn first_keys(sample: &Sample<'_>, most: usize) -> Vec<String> {
 }
 
 /// Returns the format whose description contains most of the keys found.
-fn nearest(sample: &Sample<'_>) -> Option<&'static dyn Format> {
+fn nearest(sample: &FileSample<'_>) -> Option<&'static dyn Format> {
     let keys = first_keys(sample, 32);
     let names = |format: &dyn Format| {
         let words = format.info().looks_for;
@@ -104,14 +104,14 @@ fn nearest(sample: &Sample<'_>) -> Option<&'static dyn Format> {
 }
 
 /// Describes the content of a file, as a fragment that follows "it is".
-pub(crate) fn appearance(sample: &Sample<'_>) -> String {
+pub(crate) fn appearance(sample: &FileSample<'_>) -> String {
     let layout = match (sample.shape, sample.texts.len()) {
-        (Shape::Binary, _) => "binary data",
-        (Shape::Archive, 0) => "a zip archive without .json entries: unpack it first",
-        (Shape::Archive, _) => "a zip archive",
+        (RecordLayout::Binary, _) => "binary data",
+        (RecordLayout::Archive, 0) => "a zip archive without .json entries: unpack it first",
+        (RecordLayout::Archive, _) => "a zip archive",
         (_, 0) => "text without JSON",
-        (Shape::Array, _) => "a JSON array",
-        (Shape::Values, _) | (_, 1) => "JSON",
+        (RecordLayout::Array, _) => "a JSON array",
+        (RecordLayout::Values, _) | (_, 1) => "JSON",
         (_, _) => "JSON lines",
     };
     let keys = first_keys(sample, 8);

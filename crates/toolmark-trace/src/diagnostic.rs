@@ -6,7 +6,7 @@ use toolmark_base::word_enum;
 
 word_enum! {
     /// Severity of a [`Diagnostic`].
-    pub enum Severity {
+    pub enum DiagnosticSeverity {
         /// Everything was read; for information only.
         Note = "note",
         /// A part of the file could not be read and was left out.
@@ -20,7 +20,7 @@ word_enum! {
 #[derive(Debug, Clone)]
 pub struct Diagnostic {
     /// Severity.
-    pub severity: Severity,
+    pub severity: DiagnosticSeverity,
     /// Description, as a lower-case fragment.
     pub message: String,
     /// Suggested fix.
@@ -35,7 +35,7 @@ pub struct Diagnostic {
 
 impl Diagnostic {
     /// Creates a diagnostic about a position in a file.
-    pub(crate) fn at(severity: Severity, at: &At, message: impl Into<String>) -> Self {
+    pub(crate) fn at(severity: DiagnosticSeverity, at: &At, message: impl Into<String>) -> Self {
         let (excerpt, caret) = at.excerpt(200);
         Self {
             severity,
@@ -48,7 +48,11 @@ impl Diagnostic {
     }
 
     /// Creates a diagnostic about a whole file.
-    pub(crate) fn file(severity: Severity, file: &Arc<str>, message: impl Into<String>) -> Self {
+    pub(crate) fn file(
+        severity: DiagnosticSeverity,
+        file: &Arc<str>,
+        message: impl Into<String>,
+    ) -> Self {
         Self {
             severity,
             message: message.into(),

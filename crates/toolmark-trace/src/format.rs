@@ -3,13 +3,13 @@
 //! A format is one file in `formats/` with a unit struct that implements [`Format`], and
 //! one line in the list of `formats/mod.rs`.
 
-use crate::builder::Builder;
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::builder::TrajectoryBuilder;
+use crate::diagnostic::{Diagnostic, DiagnosticSeverity};
 use crate::model::{At, Block, Event, EventKind, Fidelity, Payload, Text, Trajectory, Usage};
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use toolmark_scan::{Kind, Shared, Value};
+use toolmark_scan::{JsonKind, Shared, Value};
 
 /// Description of a format, as printed by `toolmark formats` and the docs.
 #[derive(Debug)]
@@ -39,7 +39,7 @@ pub trait Format: Sync {
     /// Returns the confidence that the file behind `probe` has this format.
     ///
     /// The highest confidence wins; among equals, the format listed first.
-    fn detect(&self, probe: &Probe<'_>) -> Confidence;
+    fn detect(&self, probe: &FormatProbe<'_>) -> Confidence;
 
     /// For text formats that are not JSON: returns whether a file with this start has the
     /// format. Such a file is one record, its whole text.
@@ -139,7 +139,7 @@ impl<'a> Record<'a> {
     #[must_use]
     #[inline]
     pub fn text(&self, value: Value<'_>) -> Option<Text> {
-        if value.kind() != Kind::String {
+        if value.kind() != JsonKind::String {
             return None;
         }
         let (start, end) = value.span();
@@ -182,8 +182,8 @@ impl<'a> Record<'a> {
     #[must_use]
     pub fn label(&self, value: Value<'_>) -> Option<Text> {
         match value.kind() {
-            Kind::String => self.text(value),
-            Kind::Null | Kind::Object | Kind::Array => None,
+            JsonKind::String => self.text(value),
+            JsonKind::Null | JsonKind::Object | JsonKind::Array => None,
             _ => Some(Text::owned(value.raw())),
         }
     }
@@ -240,7 +240,7 @@ impl Out {
             "not understood: {count} {records} of an unknown kind and none of what the agent did"
         );
         // Not counted as skipped: they are among the unknown records already.
-        self.report(Diagnostic::at(Severity::Skipped, &first.at, message));
+        self.report(Diagnostic::at(DiagnosticSeverity::Skipped, &first.at, message));
     }
 
     /// Adds usage that the file states as a whole and that belongs to no trajectory.
@@ -253,8 +253,8 @@ impl Out {
 
     /// Creates a builder for a trajectory of this file.
     #[must_use]
-    pub fn builder(&self, format: &dyn Format) -> Builder {
-        let builder = Builder::new(format.info(), Arc::clone(&self.file));
+    pub fn builder(&self, format: &dyn Format) -> TrajectoryBuilder {
+        let builder = TrajectoryBuilder::new(format.info(), Arc::clone(&self.file));
         if format.answers_calls() { builder.with_answered_calls() } else { builder }
     }
 
@@ -271,7 +271,7 @@ impl Out {
     /// Reports and counts a part of the file that could not be read.
     pub fn skip(&mut self, at: &At, message: impl Into<String>) {
         self.skipped += 1;
-        self.report(Diagnostic::at(Severity::Skipped, at, message));
+        self.report(Diagnostic::at(DiagnosticSeverity::Skipped, at, message));
     }
 
     /// Reports a whole run that could not be read and counts it: the other runs of the
@@ -288,7 +288,7 @@ impl Out {
 
     /// Reports something noteworthy; nothing was lost.
     pub fn note(&mut self, at: &At, message: impl Into<String>) {
-        self.report(Diagnostic::at(Severity::Note, at, message));
+        self.report(Diagnostic::at(DiagnosticSeverity::Note, at, message));
     }
 
     /// Adds a diagnostic. Only the first ones of a file are kept, so that a log of ten million
@@ -302,16 +302,16 @@ impl Out {
 }
 
 /// The start of a file, for detection.
-pub struct Probe<'a> {
+pub struct FormatProbe<'a> {
     pub(crate) head: &'a [u8],
     pub(crate) records: &'a [Value<'a>],
-    pub(crate) shape: Shape,
+    pub(crate) shape: RecordLayout,
     pub(crate) entries: &'a [String],
 }
 
 /// Layout of the records of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shape {
+pub enum RecordLayout {
     /// One JSON value per line, possibly with other lines in between.
     Lines,
     /// Elements of one outermost array.
@@ -324,7 +324,7 @@ pub enum Shape {
     Binary,
 }
 
-impl<'a> Probe<'a> {
+impl<'a> FormatProbe<'a> {
     /// Returns the first records of the file (some may be omitted in a large file).
     #[must_use]
     pub fn records(&self) -> &'a [Value<'a>] {
@@ -351,7 +351,7 @@ impl<'a> Probe<'a> {
 
     /// Returns the layout of the records.
     #[must_use]
-    pub fn shape(&self) -> Shape {
+    pub fn shape(&self) -> RecordLayout {
         self.shape
     }
 

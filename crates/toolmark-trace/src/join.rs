@@ -3,13 +3,13 @@
 use crate::diagnostic::Diagnostic;
 use crate::format::Format;
 use crate::model::{Fact, MAX_DEPTH, Parent, Text, Trajectory};
-use crate::read::{Options, ReadError, read_path};
+use crate::read::{ReadError, ReadOptions, read_path};
 use std::collections::HashSet;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// A completely loaded file, with sub-agents joined to the calls that started them.
-pub struct Loaded {
+pub struct LoadedFile {
     /// Runs.
     pub runs: Vec<Trajectory>,
     /// Format of the file.
@@ -32,10 +32,10 @@ pub struct Joined {
 /// Reads a file and the files of its sub-agents.
 ///
 /// [`read_path`] reads one file and holds one run at a time; this function holds all of them.
-pub fn load_path(path: impl AsRef<Path>, options: &Options) -> Result<Loaded, ReadError> {
+pub fn load_path(path: impl AsRef<Path>, options: &ReadOptions) -> Result<LoadedFile, ReadError> {
     let path = path.as_ref();
     let mut runs = read_path(path, options)?;
-    let mut loaded = Loaded {
+    let mut loaded = LoadedFile {
         runs: runs.by_ref().collect(),
         format: runs.format(),
         diagnostics: runs.diagnostics().to_vec(),
@@ -55,7 +55,7 @@ pub fn join_sub_agents(
     run: &mut Trajectory,
     path: &Path,
     format: &dyn Format,
-    options: &Options,
+    options: &ReadOptions,
 ) -> Joined {
     let mut joined = Joined::default();
     let mut read = HashSet::from([path.to_owned()]);
@@ -69,7 +69,7 @@ fn join_below(
     run: &mut Trajectory,
     path: &Path,
     format: &dyn Format,
-    options: &Options,
+    options: &ReadOptions,
     read: &mut HashSet<PathBuf>,
     depth: usize,
     joined: &mut Joined,
@@ -160,7 +160,7 @@ mod tests {
         fs::write(dir.path().join("agent-bb.jsonl"), line("bb", "s1")).unwrap();
         fs::write(dir.path().join("agent-cc.jsonl"), line("cc", "another")).unwrap();
 
-        let loaded = load_path(&session, &Options::default()).unwrap();
+        let loaded = load_path(&session, &ReadOptions::default()).unwrap();
         let children: Vec<_> = loaded.runs[0]
             .children
             .iter()
@@ -176,7 +176,7 @@ mod tests {
     }
 
     fn children(path: &Path) -> Vec<(String, Option<String>, usize)> {
-        let loaded = load_path(path, &Options::default()).unwrap();
+        let loaded = load_path(path, &ReadOptions::default()).unwrap();
         assert_eq!(loaded.skipped, 0);
         let text = |t: &Option<Text>| t.as_ref().map(ToString::to_string);
         let runs = loaded.runs[0].flatten();

@@ -9,9 +9,9 @@
 //! # Run by run
 //!
 //! ```no_run
-//! use toolmark_trace::{Options, read_path};
+//! use toolmark_trace::{ReadOptions, read_path};
 //!
-//! let mut runs = read_path("sessions.jsonl", &Options::default())?;
+//! let mut runs = read_path("sessions.jsonl", &ReadOptions::default())?;
 //! for run in runs.by_ref() {
 //!     println!("{} calls", run.calls.len());
 //! }
@@ -24,9 +24,9 @@
 //! [`load_path`] also reads the files of a session's sub-agents.
 //!
 //! ```no_run
-//! use toolmark_trace::{Options, load_path};
+//! use toolmark_trace::{ReadOptions, load_path};
 //!
-//! let loaded = load_path("session.jsonl", &Options::default())?;
+//! let loaded = load_path("session.jsonl", &ReadOptions::default())?;
 //! let calls: usize = loaded.runs.iter().flat_map(|run| run.flatten()).map(|r| r.calls.len()).sum();
 //! # Ok::<(), toolmark_trace::ReadError>(())
 //! ```
@@ -37,11 +37,11 @@
 //! human-readable text. Positions become file, line and column on demand.
 //!
 //! ```
-//! use toolmark_trace::{Options, Status, read};
+//! use toolmark_trace::{ReadOptions, Status, read};
 //!
 //! let trace = r#"{"role":"assistant","tool_calls":[{"id":"1","function":{"name":"ls","arguments":"{\"path\":\"/tmp\"}"}}]}
 //! {"role":"tool","tool_call_id":"1","content":"a b"}"#;
-//! let run = read(trace.as_bytes(), "chat.jsonl", &Options::default())?.next().unwrap();
+//! let run = read(trace.as_bytes(), "chat.jsonl", &ReadOptions::default())?.next().unwrap();
 //! let call = &run.calls[0];
 //! let args = call.args.as_ref().unwrap();
 //! assert_eq!(args.raw(), r#"{"path":"/tmp"}"#);
@@ -57,7 +57,7 @@
 //! # Writing
 //!
 //! [`EXPORTERS`] write a trajectory in the formats of other tools and count what
-//! is lost; [`Summary`] counts what `toolmark stats` prints.
+//! is lost; [`FileSummary`] counts what `toolmark stats` prints.
 
 #![forbid(unsafe_code)]
 
@@ -80,15 +80,17 @@ mod summary;
 #[cfg(test)]
 mod testing;
 
-pub use builder::{Answer, Builder, NewCall};
+pub use builder::{NewCall, ReaderResult, TrajectoryBuilder};
 pub use call_shapes::{LooseCall, NotCalls, calls_in};
 pub use denials::{Denial, DeniedBy, denial};
-pub use diagnostic::{Diagnostic, Severity};
-pub use export::{EXPORTERS, ExportInfo, Exporter, Losses, Part, exporter_by_id, rewrite};
-pub use format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record, Shape};
+pub use diagnostic::{Diagnostic, DiagnosticSeverity};
+pub use export::{
+    EXPORTERS, ExportInfo, Exporter, Losses, TrajectoryPart, exporter_by_id, rewrite,
+};
+pub use format::{Confidence, Format, FormatInfo, FormatProbe, Out, Reader, Record, RecordLayout};
 pub use formats::{CONVERSATION_ATTRIBUTES, FORMATS};
-pub use input::limits::Limits;
-pub use join::{Joined, Loaded, join_sub_agents, load_path};
+pub use input::limits::ReadLimits;
+pub use join::{Joined, LoadedFile, join_sub_agents, load_path};
 pub use model::*;
-pub use read::{Options, ReadError, Trajectories, format_by_id, read, read_path};
-pub use summary::{Summary, TokenCounts};
+pub use read::{ReadError, ReadOptions, Trajectories, format_by_id, read, read_path};
+pub use summary::{FileSummary, TokenCounts};

@@ -1,15 +1,15 @@
 //! Reads a path or a stream as an iterator of trajectories.
 
-use crate::detect::{Detected, Sample, appearance, detect};
-use crate::diagnostic::{Diagnostic, Severity};
-use crate::format::{Format, Out, Reader, Record, Shape};
+use crate::detect::{Detected, FileSample, appearance, detect};
+use crate::diagnostic::{Diagnostic, DiagnosticSeverity};
+use crate::format::{Format, Out, Reader, Record, RecordLayout};
 use crate::formats::FORMATS;
 use crate::input::archive::Archive;
 use crate::input::buffers;
 use crate::input::decode::{Head, decompressed, utf8_from_utf16};
-use crate::input::frames::{Frame, Frames};
-use crate::input::limits::Limits;
-use crate::input::shape::{self, Decided};
+use crate::input::frames::{Frames, RecordFrame};
+use crate::input::limits::ReadLimits;
+use crate::input::shape::{self, DetectedLayout};
 use crate::model::{Block, Trajectory, Usage};
 use memchr::memmem::Finder;
 use std::io::{self, Read};
@@ -20,11 +20,11 @@ use toolmark_scan::{Scanner, Shared, Split, Utf8, into_utf8, value_end};
 
 /// Options for reading.
 #[derive(Clone, Copy, Default)]
-pub struct Options {
+pub struct ReadOptions {
     /// Format to use, whatever the content.
     pub force: Option<&'static dyn Format>,
     /// Limits on the cost of reading a file.
-    pub limits: Limits,
+    pub limits: ReadLimits,
 }
 
 /// Error when a file cannot be read at all.
@@ -73,7 +73,7 @@ pub enum ReadError {
 /// }
 /// # Ok::<(), toolmark_trace::ReadError>(())
 /// ```
-pub fn read_path(path: impl AsRef<Path>, options: &Options) -> Result<Trajectories, ReadError> {
+pub fn read_path(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Trajectories, ReadError> {
     let path = path.as_ref();
     let name = path.to_string_lossy().into_owned();
     let file = read_file::open(path)?;
@@ -102,7 +102,7 @@ pub fn read_path(path: impl AsRef<Path>, options: &Options) -> Result<Trajectori
 pub fn read(
     stream: impl Read + Send + 'static,
     name: &str,
-    options: &Options,
+    options: &ReadOptions,
 ) -> Result<Trajectories, ReadError> {
     read_head(Head::read(Box::new(stream)).map_err(failed(name))?, name, options)
 }
@@ -113,7 +113,7 @@ fn failed(name: &str) -> impl Fn(io::Error) -> ReadError + Copy {
 }
 
 /// Reads a stream whose first bytes have been read.
-fn read_head(head: Head, name: &str, options: &Options) -> Result<Trajectories, ReadError> {
+fn read_head(head: Head, name: &str, options: &ReadOptions) -> Result<Trajectories, ReadError> {
     let failed = failed(name);
     let file: Arc<str> = name.into();
     let limits = options.limits;
@@ -134,11 +134,11 @@ fn read_head(head: Head, name: &str, options: &Options) -> Result<Trajectories, 
         head.read_all(limits.record).map_err(failed)?;
         return Ok(open_document(head, skipped, &file, format, limits));
     }
-    let Decided { shape, first } = shape::decide(&head.bytes, head.complete);
-    if matches!(shape, Shape::Values | Shape::Binary) {
+    let DetectedLayout { shape, first } = shape::decide(&head.bytes, head.complete);
+    if matches!(shape, RecordLayout::Values | RecordLayout::Binary) {
         head.read_all(limits.record).map_err(failed)?;
     }
-    if shape == Shape::Binary {
+    if shape == RecordLayout::Binary {
         return open_binary(head, &file, options);
     }
 
@@ -167,9 +167,9 @@ fn read_head(head: Head, name: &str, options: &Options) -> Result<Trajectories, 
                 };
                 (frame.clone(), scanner)
             });
-            let texts: Vec<&str> = records.map(Frame::text).collect();
+            let texts: Vec<&str> = records.map(RecordFrame::text).collect();
             let head = texts.first().map_or(&[][..], |t| t.as_bytes());
-            let sample = Sample { texts, head, shape, entries: &[] };
+            let sample = FileSample { texts, head, shape, entries: &[] };
             let none = Scanner::new();
             let scanner = known.as_ref().map_or(&none, |(_, scanner)| scanner);
             let format = match detect(&sample, scanner) {
@@ -184,7 +184,7 @@ fn read_head(head: Head, name: &str, options: &Options) -> Result<Trajectories, 
         file,
         format,
         reader: format.reader(),
-        source: Source::Text {
+        source: ReadSource::Text {
             frames: Box::new(frames),
             looked_at: looked_at.into_iter(),
             parsed,
@@ -200,7 +200,7 @@ fn read_head(head: Head, name: &str, options: &Options) -> Result<Trajectories, 
 }
 
 /// Detects the format of a text file that is not JSON by its start.
-fn text_format(head: &[u8], options: &Options) -> Option<&'static dyn Format> {
+fn text_format(head: &[u8], options: &ReadOptions) -> Option<&'static dyn Format> {
     const MAX_BYTES: usize = 4 << 10;
     let start = head.trim_ascii_start();
     if start.starts_with(b"{") || start.starts_with(b"[") || memchr::memchr(0, head).is_some() {
@@ -218,7 +218,7 @@ fn open_document(
     skipped: u64,
     file: &Arc<str>,
     format: &'static dyn Format,
-    limits: Limits,
+    limits: ReadLimits,
 ) -> Trajectories {
     let is_complete = head.complete;
     let (text, broken) = match into_utf8(head.bytes) {
@@ -226,7 +226,7 @@ fn open_document(
         Utf8::Lossy { text, first } => (text, Some(first)),
     };
     let block = Shared::new(Block::new(text, skipped, 1, 0, Arc::clone(file)));
-    let mut runs = Trajectories::new(file, format, Source::Document(None));
+    let mut runs = Trajectories::new(file, format, ReadSource::Document(None));
     if let Some(first) = broken {
         let at = crate::model::At::new(&block, first);
         runs.out.skip(&at, "invalid UTF-8, read with replacement characters");
@@ -235,15 +235,15 @@ fn open_document(
         let message =
             format!("the file is larger than {} MB; the rest was not read", limits.record >> 20);
         runs.out.skipped += 1;
-        runs.out.report(Diagnostic::file(Severity::Error, file, message));
+        runs.out.report(Diagnostic::file(DiagnosticSeverity::Error, file, message));
     }
-    runs.source = Source::Document(Some(block));
+    runs.source = ReadSource::Document(Some(block));
     runs
 }
 
 /// Returns the frames used for detection. Noise that a CI log has before and between its
 /// first events does not count, within reason.
-fn first_frames(frames: &mut Frames, out: &mut Out) -> Vec<Frame> {
+fn first_frames(frames: &mut Frames, out: &mut Out) -> Vec<RecordFrame> {
     const MAX_RECORDS: usize = 40;
     const MAX_BYTES: usize = 128 << 10;
     const MAX_FRAMES: usize = 20_000;
@@ -254,7 +254,7 @@ fn first_frames(frames: &mut Frames, out: &mut Out) -> Vec<Frame> {
         if is_open(frame.text()) {
             frame = whole_value(frames, frame);
         }
-        let several = if frames.shape() == Shape::Lines { pieces(&frame) } else { None };
+        let several = if frames.shape() == RecordLayout::Lines { pieces(&frame) } else { None };
         let before = found.len();
         match several {
             Some(several) => found.extend(several),
@@ -269,7 +269,7 @@ fn first_frames(frames: &mut Frames, out: &mut Out) -> Vec<Frame> {
 }
 
 /// Returns the values of a line that contains several consecutive ones.
-fn pieces(frame: &Frame) -> Option<Vec<Frame>> {
+fn pieces(frame: &RecordFrame) -> Option<Vec<RecordFrame>> {
     static SEAM: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"}{"));
     let may_be_several = SEAM.find(frame.text().as_bytes()).is_some();
     if may_be_several && buffers::with_json(frame.text(), |_| ()).is_none() {
@@ -281,7 +281,7 @@ fn pieces(frame: &Frame) -> Option<Vec<Frame>> {
 /// Splits a line of several JSON values: programs that crash between a value and its line
 /// end leave such lines. Text after the last whole value becomes a separate piece. `None`
 /// if the line does not begin with a value that is followed by another one.
-fn split_values(frame: &Frame) -> Option<Vec<Frame>> {
+fn split_values(frame: &RecordFrame) -> Option<Vec<RecordFrame>> {
     let bytes = frame.block.text.as_bytes();
     let mut found = Vec::new();
     let mut start = frame.start;
@@ -323,7 +323,7 @@ fn is_open(line: &str) -> bool {
 }
 
 /// Returns the value that starts in this line and continues below, or the line itself.
-fn whole_value(frames: &mut Frames, line: Frame) -> Frame {
+fn whole_value(frames: &mut Frames, line: RecordFrame) -> RecordFrame {
     match frames.join_lines(&line) {
         Some(joined) if buffers::with_json(joined.text(), |_| ()).is_some() => {
             frames.accept(&joined);
@@ -333,7 +333,7 @@ fn whole_value(frames: &mut Frames, line: Frame) -> Frame {
     }
 }
 
-fn unknown(name: &str, sample: &Sample<'_>, near: Option<&'static dyn Format>) -> ReadError {
+fn unknown(name: &str, sample: &FileSample<'_>, near: Option<&'static dyn Format>) -> ReadError {
     ReadError::UnknownFormat {
         file: name.to_owned(),
         appearance: appearance(sample),
@@ -343,9 +343,9 @@ fn unknown(name: &str, sample: &Sample<'_>, near: Option<&'static dyn Format>) -
 }
 
 fn chosen(
-    sample: &Sample<'_>,
+    sample: &FileSample<'_>,
     name: &str,
-    options: &Options,
+    options: &ReadOptions,
 ) -> Result<&'static dyn Format, ReadError> {
     match options.force {
         Some(format) => Ok(format),
@@ -359,23 +359,35 @@ fn chosen(
 fn open_archive(
     mut head: Head,
     file: &Arc<str>,
-    options: &Options,
+    options: &ReadOptions,
 ) -> Result<Trajectories, ReadError> {
     head.read_all(options.limits.record).map_err(failed(file))?;
     let archive = Archive::open(head.bytes, options.limits, Arc::clone(file)).map_err(|error| {
         ReadError::Archive { file: file.to_string(), problem: error.to_string() }
     })?;
-    let sample =
-        Sample { texts: Vec::new(), head: b"PK", shape: Shape::Archive, entries: archive.names() };
+    let sample = FileSample {
+        texts: Vec::new(),
+        head: b"PK",
+        shape: RecordLayout::Archive,
+        entries: archive.names(),
+    };
     let format = chosen(&sample, file, options)?;
-    Ok(Trajectories::new(file, format, Source::Archive(Box::new(archive))))
+    Ok(Trajectories::new(file, format, ReadSource::Archive(Box::new(archive))))
 }
 
-fn open_binary(head: Head, file: &Arc<str>, options: &Options) -> Result<Trajectories, ReadError> {
-    let sample =
-        Sample { texts: Vec::new(), head: &head.bytes, shape: Shape::Binary, entries: &[] };
+fn open_binary(
+    head: Head,
+    file: &Arc<str>,
+    options: &ReadOptions,
+) -> Result<Trajectories, ReadError> {
+    let sample = FileSample {
+        texts: Vec::new(),
+        head: &head.bytes,
+        shape: RecordLayout::Binary,
+        entries: &[],
+    };
     let format = chosen(&sample, file, options)?;
-    Ok(Trajectories::new(file, format, Source::Binary(Some(head.bytes))))
+    Ok(Trajectories::new(file, format, ReadSource::Binary(Some(head.bytes))))
 }
 
 /// Returns the format with this ID.
@@ -384,14 +396,14 @@ pub fn format_by_id(id: &str) -> Option<&'static dyn Format> {
     FORMATS.iter().copied().find(|f| f.info().id == id)
 }
 
-enum Source {
+enum ReadSource {
     Text {
         frames: Box<Frames>,
-        looked_at: std::vec::IntoIter<Frame>,
+        looked_at: std::vec::IntoIter<RecordFrame>,
         /// Record parsed by detection, until the first record is read.
-        parsed: Option<(Frame, Scanner)>,
+        parsed: Option<(RecordFrame, Scanner)>,
         /// Remaining values of a line that contained several.
-        glued: std::vec::IntoIter<Frame>,
+        glued: std::vec::IntoIter<RecordFrame>,
         /// Whether the file begins with other text, like a log. Known after the first line.
         in_log: Option<bool>,
     },
@@ -408,7 +420,7 @@ pub struct Trajectories {
     file: Arc<str>,
     format: &'static dyn Format,
     reader: Box<dyn Reader>,
-    source: Source,
+    source: ReadSource,
     scanner: Scanner,
     out: Out,
     records: u64,
@@ -417,7 +429,7 @@ pub struct Trajectories {
 }
 
 impl Trajectories {
-    fn new(file: &Arc<str>, format: &'static dyn Format, source: Source) -> Self {
+    fn new(file: &Arc<str>, format: &'static dyn Format, source: ReadSource) -> Self {
         Self {
             file: Arc::clone(file),
             format,
@@ -471,8 +483,8 @@ impl Trajectories {
     /// Reads one more record; returns false at the end of the file.
     fn advance(&mut self) -> bool {
         match &mut self.source {
-            Source::Text { .. } => self.advance_text(),
-            Source::Archive(archive) => {
+            ReadSource::Text { .. } => self.advance_text(),
+            ReadSource::Archive(archive) => {
                 let Some((name, block)) = archive.next(&mut self.out) else { return false };
                 match self.scanner.parse(&block.text) {
                     Ok(doc) => {
@@ -493,7 +505,7 @@ impl Trajectories {
                 }
                 true
             }
-            Source::Document(block) => {
+            ReadSource::Document(block) => {
                 let Some(block) = block.take() else { return false };
                 self.records += 1;
                 let record =
@@ -501,7 +513,7 @@ impl Trajectories {
                 self.lost.record(&mut *self.reader, &record, &mut self.out);
                 true
             }
-            Source::Binary(bytes) => {
+            ReadSource::Binary(bytes) => {
                 let Some(bytes) = bytes.take() else { return false };
                 let block = Shared::new(Block::new(String::new(), 0, 0, 0, Arc::clone(&self.file)));
                 self.records += 1;
@@ -514,7 +526,7 @@ impl Trajectories {
     }
 
     fn advance_text(&mut self) -> bool {
-        let Source::Text { frames, looked_at, parsed, glued, in_log } = &mut self.source else {
+        let ReadSource::Text { frames, looked_at, parsed, glued, in_log } = &mut self.source else {
             return false;
         };
         let ready = glued.next();
@@ -669,7 +681,7 @@ impl Diagnostic {
                 (Arc::from(file.as_str()), Some(hint))
             }
         };
-        let diagnostic = Self::file(Severity::Error, &file, error.to_string());
+        let diagnostic = Self::file(DiagnosticSeverity::Error, &file, error.to_string());
         match hint {
             Some(hint) => diagnostic.hint(hint),
             None => diagnostic,

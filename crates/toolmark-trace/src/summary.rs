@@ -1,7 +1,7 @@
 //! Statistics of a file: one row of `toolmark stats`.
 
 use crate::format::FormatInfo;
-use crate::model::{Fact, Fidelity, Recorded, Tokens, Trajectory, Usage};
+use crate::model::{Fact, Fidelity, RecordedCalls, Trajectory, Usage, UsageTokens};
 use crate::read::Trajectories;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 pub struct TokenCounts {
     /// Counts by the format's own definitions.
     #[serde(flatten)]
-    pub recorded: Tokens,
+    pub recorded: UsageTokens,
     /// Total number of tokens.
     pub total: u64,
 }
@@ -20,7 +20,7 @@ pub struct TokenCounts {
 /// except those that are known only from their parent's records ([`Trajectory::relayed`]).
 /// `None` means that the format does not record the value.
 #[derive(Debug, Clone, Default, Serialize)]
-pub struct Summary {
+pub struct FileSummary {
     /// Number of runs.
     pub trajectories: u64,
     /// Number of tool calls.
@@ -66,7 +66,7 @@ fn names_only<S: serde::Serializer>(
 }
 
 /// Statistics of a file without runs: no calls, no messages.
-impl Summary {
+impl FileSummary {
     /// Returns the number of calls; `None` if no run records its calls.
     #[must_use]
     pub fn known_calls(&self) -> Option<u64> {
@@ -119,7 +119,7 @@ impl Summary {
         self.fidelity = self.fidelity.union(run.fidelity);
         self.unknown_records += run.unknown_records() as u64;
         self.runs += 1;
-        self.unrecorded += u64::from(run.calls_recorded() == Recorded::Not);
+        self.unrecorded += u64::from(run.calls_recorded() == RecordedCalls::Not);
         self.orphans += u64::from(run.orphans);
         self.tool_results += u64::from(run.orphans);
         let mut errors = u64::from(run.failed_orphans);
@@ -163,7 +163,8 @@ impl Summary {
 
     /// Adds usage that belongs to no trajectory of the file.
     fn add_usage(&mut self, usage: &Usage) {
-        let sum = self.tokens.get_or_insert(TokenCounts { recorded: Tokens::default(), total: 0 });
+        let sum =
+            self.tokens.get_or_insert(TokenCounts { recorded: UsageTokens::default(), total: 0 });
         sum.recorded.add(usage.recorded);
         sum.total = sum.total.saturating_add(usage.total());
     }

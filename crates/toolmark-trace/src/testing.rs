@@ -1,11 +1,11 @@
 //! Helpers for unit tests of the readers.
 
 use crate::model::{EventKind, Trajectory};
-use crate::read::{Options, read};
+use crate::read::{ReadOptions, read};
 use std::fmt::Write;
 
 /// Result of reading a text.
-pub(crate) struct Read {
+pub(crate) struct TestRead {
     pub(crate) runs: Vec<Trajectory>,
     pub(crate) format: &'static str,
     pub(crate) skipped: u64,
@@ -13,29 +13,29 @@ pub(crate) struct Read {
 }
 
 /// Reads `text` as a file whose format must be detected.
-pub(crate) fn read_text(text: &str) -> Read {
+pub(crate) fn read_text(text: &str) -> TestRead {
     read_bytes(text.as_bytes())
 }
 
 /// Returns the error of reading a text of an unknown format.
 pub(crate) fn read_text_error(text: &str) -> String {
     let stream = std::io::Cursor::new(text.as_bytes().to_vec());
-    read(stream, "test", &Options::default()).unwrap_err().to_string()
+    read(stream, "test", &ReadOptions::default()).unwrap_err().to_string()
 }
 
 /// Reads a small file of a format for which there is also a snapshot.
-pub(crate) fn read_fixture(name: &str) -> Read {
+pub(crate) fn read_fixture(name: &str) -> TestRead {
     let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/readers");
     read_bytes(&std::fs::read(format!("{directory}/{name}")).unwrap())
 }
 
 /// Reads bytes as a file whose format must be detected.
-pub(crate) fn read_bytes(bytes: &[u8]) -> Read {
+pub(crate) fn read_bytes(bytes: &[u8]) -> TestRead {
     let stream = std::io::Cursor::new(bytes.to_vec());
-    let mut runs = read(stream, "test", &Options::default()).unwrap();
+    let mut runs = read(stream, "test", &ReadOptions::default()).unwrap();
     let all = runs.by_ref().collect();
     let messages = runs.diagnostics().iter().map(|d| d.message.clone()).collect();
-    Read { runs: all, format: runs.format().info().id, skipped: runs.skipped(), messages }
+    TestRead { runs: all, format: runs.format().info().id, skipped: runs.skipped(), messages }
 }
 
 /// Formats a trajectory as one line per event, for readable assertions:

@@ -5,7 +5,8 @@
 
 use std::io::{Cursor, Read, Write};
 use toolmark_trace::{
-    Diagnostic, Limits, Options, ReadError, Severity, Summary, Trajectories, Trajectory, read,
+    Diagnostic, DiagnosticSeverity, FileSummary, ReadError, ReadLimits, ReadOptions, Trajectories,
+    Trajectory, read,
 };
 
 const USER: &str = r#"{"type":"user","uuid":"u1","parentUuid":null,"sessionId":"s","message":{"role":"user","content":"go"}}"#;
@@ -13,7 +14,7 @@ const CALL: &str = r#"{"type":"assistant","uuid":"u2","parentUuid":"u1","session
 const RESULT: &str = r#"{"type":"user","uuid":"u3","parentUuid":"u2","sessionId":"s","message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":"a b"}]}}"#;
 
 fn open(bytes: impl Into<Vec<u8>>) -> Result<Trajectories, ReadError> {
-    read(Cursor::new(bytes.into()), "f.jsonl", &Options::default())
+    read(Cursor::new(bytes.into()), "f.jsonl", &ReadOptions::default())
 }
 
 struct Done {
@@ -32,7 +33,7 @@ fn all(bytes: impl Into<Vec<u8>>) -> Done {
 }
 
 fn counts(done: &Done) -> (u64, u64) {
-    let mut summary = Summary::default();
+    let mut summary = FileSummary::default();
     done.runs.iter().for_each(|r| summary.add(r));
     (summary.tool_calls, summary.tool_results)
 }
@@ -61,7 +62,7 @@ fn broken_lines_are_placed_and_the_rest_is_read() {
     let places: Vec<(u32, u32)> =
         done.diagnostics.iter().map(|d| (d.location.line, d.location.column)).collect();
     assert_eq!(places, [(2, 1), (3, 12), (4, 2), (7, 61)]);
-    assert!(done.diagnostics.iter().all(|d| d.severity == Severity::Skipped));
+    assert!(done.diagnostics.iter().all(|d| d.severity == DiagnosticSeverity::Skipped));
     assert_eq!(done.diagnostics[0].excerpt.as_deref(), Some("npm warn: something"));
 }
 
@@ -149,12 +150,15 @@ fn a_line_of_100_mb_is_one_record() {
 
 #[test]
 fn a_record_over_the_limit_is_an_error_not_a_silence() {
-    let options = Options { limits: Limits { record: 1 << 20, ..Limits::default() }, force: None };
+    let options = ReadOptions {
+        limits: ReadLimits { record: 1 << 20, ..ReadLimits::default() },
+        force: None,
+    };
     let text = format!("{USER}\n{CALL}\n{}\n", RESULT.replace("a b", &"x".repeat(3 << 20)));
     let mut runs = read(Cursor::new(text.into_bytes()), "f", &options).unwrap();
     assert_eq!(runs.by_ref().count(), 1);
     assert_eq!(runs.skipped(), 1);
-    assert_eq!(runs.diagnostics()[0].severity, Severity::Error);
+    assert_eq!(runs.diagnostics()[0].severity, DiagnosticSeverity::Error);
 }
 
 #[test]
@@ -180,8 +184,8 @@ fn compressed_files_and_bombs() {
 
     let mut bomb = zstd::encode_all(format!("{USER}\n").as_bytes(), 1).unwrap();
     bomb.extend(zstd::encode_all(std::io::repeat(b' ').take(64 << 20), 1).unwrap());
-    let limits = Limits { expansion_floor: 1 << 20, ..Limits::default() };
-    let mut runs = read(Cursor::new(bomb), "f", &Options { limits, force: None }).unwrap();
+    let limits = ReadLimits { expansion_floor: 1 << 20, ..ReadLimits::default() };
+    let mut runs = read(Cursor::new(bomb), "f", &ReadOptions { limits, force: None }).unwrap();
     assert_eq!(runs.by_ref().count(), 1);
     assert!(
         runs.diagnostics()[0].message.contains("1000 times its size"),
@@ -202,6 +206,6 @@ fn empty_unknown_and_missing_files() {
     let near = Diagnostic::from_error(&near);
     assert!(near.message.ends_with("the first record has the keys type, sessionId"), "{near:?}");
     assert!(near.hint.unwrap().contains("closest format is claude-code"));
-    let missing = toolmark_trace::read_path("no/such/file", &Options::default()).unwrap_err();
+    let missing = toolmark_trace::read_path("no/such/file", &ReadOptions::default()).unwrap_err();
     assert_eq!(missing.to_string(), "failed to read no/such/file: no such file");
 }

@@ -9,8 +9,8 @@
 use std::io::Cursor;
 use toolmark_testing::{assert_compared, find_traces};
 use toolmark_trace::{
-    Call, EXPORTERS, EventKind, Exporter, Losses, Options, Part, Payload, Trajectory, Usage, read,
-    read_path,
+    Call, EXPORTERS, EventKind, Exporter, Losses, Payload, ReadOptions, Trajectory, TrajectoryPart,
+    Usage, read, read_path,
 };
 
 /// Format of the output of each target.
@@ -37,7 +37,7 @@ fn every_shared_trajectory_survives_every_target() {
     let mut wrong = Vec::new();
     let mut checked = 0;
     for file in files {
-        let Ok(runs) = read_path(&file, &Options::default()) else { continue };
+        let Ok(runs) = read_path(&file, &ReadOptions::default()) else { continue };
         for run in spread(runs.collect()) {
             for exporter in EXPORTERS {
                 checked += 1;
@@ -55,7 +55,7 @@ fn every_shared_trajectory_survives_every_target() {
 #[test]
 fn a_run_with_one_of_everything_survives_every_target() {
     let text = include_str!("fixtures/readers/toolmark.jsonl");
-    let mut runs = read(text.as_bytes(), "everything", &Options::default()).unwrap();
+    let mut runs = read(text.as_bytes(), "everything", &ReadOptions::default()).unwrap();
     let run = runs.next().unwrap();
     let mut wrong = Vec::new();
     for exporter in EXPORTERS {
@@ -69,7 +69,7 @@ fn a_run_with_one_of_everything_survives_every_target() {
 fn differences(exporter: &dyn Exporter, run: &Trajectory) -> Vec<String> {
     let mut bytes = Vec::new();
     let losses = exporter.export(run, &mut bytes).unwrap();
-    let mut read = match read(Cursor::new(bytes), "written", &Options::default()) {
+    let mut read = match read(Cursor::new(bytes), "written", &ReadOptions::default()) {
         Ok(read) => read,
         Err(error) => return vec![error.to_string()],
     };
@@ -84,7 +84,9 @@ fn differences(exporter: &dyn Exporter, run: &Trajectory) -> Vec<String> {
         return vec![format!("{} skipped: {}", read.skipped(), read.diagnostics()[0].message)];
     }
     let [back] = runs.as_slice() else { return vec![format!("{} runs", runs.len())] };
-    let kept = |run: &'_ Trajectory| losses.count(Part::SubAgents) == 0 && !run.children.is_empty();
+    let kept = |run: &'_ Trajectory| {
+        losses.count(TrajectoryPart::SubAgents) == 0 && !run.children.is_empty()
+    };
     let (before, after) =
         if kept(run) { (run.flatten(), back.flatten()) } else { (vec![run], vec![back]) };
     let mut differences = Vec::new();
@@ -105,7 +107,7 @@ struct Compared<'a> {
 }
 
 impl Compared<'_> {
-    fn lost(&self, part: Part) -> bool {
+    fn lost(&self, part: TrajectoryPart) -> bool {
         self.losses.count(part) > 0
     }
 
@@ -118,27 +120,27 @@ impl Compared<'_> {
 
     fn run(&mut self, before: &Trajectory, after: &Trajectory) {
         self.same("user turns", before.user_turns, after.user_turns);
-        if !self.lost(Part::OrphanResults) {
+        if !self.lost(TrajectoryPart::OrphanResults) {
             self.same("orphans", before.orphans, after.orphans);
         }
-        if !self.lost(Part::RunId) && before.id.is_some() {
+        if !self.lost(TrajectoryPart::RunId) && before.id.is_some() {
             self.same("id", before.id.as_ref(), after.id.as_ref());
         }
-        if !self.lost(Part::Usage) && !self.lost(Part::AbsentUsage) {
+        if !self.lost(TrajectoryPart::Usage) && !self.lost(TrajectoryPart::AbsentUsage) {
             let counts = |usage: &Option<Usage>| self.counts(usage.as_ref());
             let (before, after) = (counts(&before.usage), counts(&after.usage));
             self.same("tokens", before, after);
         }
         for (part, what, before, after) in [
-            (Part::Name, "name", &before.name, &after.name),
-            (Part::Outcome, "outcome", &before.outcome, &after.outcome),
-            (Part::WorkingDirectory, "working directory", &before.cwd, &after.cwd),
+            (TrajectoryPart::Name, "name", &before.name, &after.name),
+            (TrajectoryPart::Outcome, "outcome", &before.outcome, &after.outcome),
+            (TrajectoryPart::WorkingDirectory, "working directory", &before.cwd, &after.cwd),
         ] {
             if !self.lost(part) && before.is_some() {
                 self.same(what, before.as_ref(), after.as_ref());
             }
         }
-        if !self.lost(Part::Cost) {
+        if !self.lost(TrajectoryPart::Cost) {
             self.same("cost", before.cost, after.cost);
         }
         self.events(before, after);
@@ -155,14 +157,15 @@ impl Compared<'_> {
     /// Compares the number of events of each kind.
     fn events(&mut self, before: &Trajectory, after: &Trajectory) {
         for (part, kind) in [
-            (Some(Part::Reasoning), EventKind::Reasoning),
-            (Some(Part::Skills), EventKind::Skill),
-            (Some(Part::Compactions), EventKind::Compaction),
-            (Some(Part::Errors), EventKind::Error),
+            (Some(TrajectoryPart::Reasoning), EventKind::Reasoning),
+            (Some(TrajectoryPart::Skills), EventKind::Skill),
+            (Some(TrajectoryPart::Compactions), EventKind::Compaction),
+            (Some(TrajectoryPart::Errors), EventKind::Error),
             (None, EventKind::Context),
         ] {
             let count = |run: &Trajectory| run.events.iter().filter(|e| e.kind == kind).count();
-            let joined = self.lost(Part::Boundaries) || self.lost(Part::WithheldReasoning);
+            let joined = self.lost(TrajectoryPart::Boundaries)
+                || self.lost(TrajectoryPart::WithheldReasoning);
             if !part.is_some_and(|part| self.lost(part)) && !joined {
                 self.same(kind.word(), count(before), count(after));
             }
@@ -174,15 +177,15 @@ impl Compared<'_> {
         let usage = usage?;
         let n = usage.normalised();
         let mut counts = vec![n.output, n.cache_read];
-        if self.lost(Part::CacheWrites) {
+        if self.lost(TrajectoryPart::CacheWrites) {
             counts.push(n.uncached_input + n.cache_write);
         } else {
             counts.extend([n.uncached_input, n.cache_write]);
         }
-        if !self.lost(Part::ReasoningTokens) {
+        if !self.lost(TrajectoryPart::ReasoningTokens) {
             counts.push(n.reasoning);
         }
-        if !self.lost(Part::StatedTotal) {
+        if !self.lost(TrajectoryPart::StatedTotal) {
             counts.push(usage.total());
         }
         Some(counts)
@@ -195,7 +198,7 @@ impl Compared<'_> {
             self.same(&what("id"), before.id.as_ref(), after.id.as_ref());
         }
         let value = |args: &Option<Payload>| args.as_ref().map(Payload::to_value);
-        if before.args.is_some() || !self.lost(Part::AbsentArguments) {
+        if before.args.is_some() || !self.lost(TrajectoryPart::AbsentArguments) {
             self.same(&what("arguments"), value(&before.args), value(&after.args));
         }
         self.same(&what("is answered"), before.result.is_some(), after.result.is_some());
@@ -209,24 +212,24 @@ impl Compared<'_> {
                 self.same(&what("result"), text(&was), text(&is));
             }
         }
-        let is_lost = before.result.is_none() && self.lost(Part::UnansweredStatus);
-        if !is_lost && !self.lost(Part::Status(before.status)) {
+        let is_lost = before.result.is_none() && self.lost(TrajectoryPart::UnansweredStatus);
+        if !is_lost && !self.lost(TrajectoryPart::Status(before.status)) {
             self.same(&what("status"), before.status, after.status);
         }
-        if !self.lost(Part::ExitCodes) {
+        if !self.lost(TrajectoryPart::ExitCodes) {
             self.same(&what("exit code"), before.exit_code, after.exit_code);
         }
-        if !self.lost(Part::Actors) {
+        if !self.lost(TrajectoryPart::Actors) {
             self.same(&what("actor"), before.actor, after.actor);
         }
-        if !self.lost(Part::Levels) && !is_lost {
+        if !self.lost(TrajectoryPart::Levels) && !is_lost {
             self.same(&what("level"), before.level, after.level);
         }
-        if !self.lost(Part::Namespaces) {
+        if !self.lost(TrajectoryPart::Namespaces) {
             let namespace = |call: &Call| call.name.namespace.clone();
             self.same(&what("namespace"), namespace(before), namespace(after));
         }
-        if !self.lost(Part::Spawned) && before.spawned.is_some() {
+        if !self.lost(TrajectoryPart::Spawned) && before.spawned.is_some() {
             self.same(&what("spawned"), before.spawned.as_ref(), after.spawned.as_ref());
         }
     }

@@ -10,8 +10,8 @@
 use std::fmt::Write;
 use std::io::{Cursor, sink};
 use std::time::Duration;
-use toolmark_testing::Watch;
-use toolmark_trace::{EXPORTERS, Options, Summary, Trajectory, read};
+use toolmark_testing::CpuWatch;
+use toolmark_trace::{EXPORTERS, FileSummary, ReadOptions, Trajectory, read};
 
 /// Returns the number of repetitions; `TOOLMARK_MANY` overrides it.
 fn many() -> usize {
@@ -25,28 +25,28 @@ fn limit() -> Duration {
 }
 
 /// Reads, counts, exports and drops on a stack of the size of a thread's.
-fn survives(name: &str, format: &str, text: String) -> Summary {
+fn survives(name: &str, format: &str, text: String) -> FileSummary {
     survives_all(name, format, text, true)
 }
 
-fn survives_all(name: &str, format: &str, text: String, exported: bool) -> Summary {
+fn survives_all(name: &str, format: &str, text: String, exported: bool) -> FileSummary {
     let (name, format) = (name.to_owned(), format.to_owned());
     let work = move || {
-        let watch = Watch::start();
-        let mut read = read(Cursor::new(text), "hostile", &Options::default()).unwrap();
+        let watch = CpuWatch::start();
+        let mut read = read(Cursor::new(text), "hostile", &ReadOptions::default()).unwrap();
         assert_eq!(read.format().info().id, format, "{name}");
         let runs: Vec<Trajectory> = read.by_ref().collect();
-        let mut summary = Summary::default();
+        let mut summary = FileSummary::default();
         runs.iter().for_each(|run| summary.add(run));
         let mut times = vec![("read", watch.elapsed())];
         for exporter in EXPORTERS.iter().filter(|_| exported) {
-            let watch = Watch::start();
+            let watch = CpuWatch::start();
             for run in runs.iter().take(100) {
                 exporter.export(run, &mut sink()).unwrap();
             }
             times.push((exporter.info().id, watch.elapsed()));
         }
-        let watch = Watch::start();
+        let watch = CpuWatch::start();
         drop(runs.clone());
         drop(runs);
         times.push(("drop", watch.elapsed()));

@@ -5,7 +5,7 @@
 use std::io::Cursor;
 use std::path::Path;
 use toolmark_testing::{files_below, find_shared};
-use toolmark_trace::{Fact, Options, Recorded, Trajectory, read, read_path};
+use toolmark_trace::{Fact, ReadOptions, RecordedCalls, Trajectory, read, read_path};
 
 /// A call: tool, arguments and whether it failed.
 type Facts = (String, Option<serde_json::Value>, bool);
@@ -46,7 +46,7 @@ fn binary_requests(directory: &Path) -> Vec<u8> {
 }
 
 fn runs(bytes: Vec<u8>) -> Vec<Trajectory> {
-    let mut runs = read(Cursor::new(bytes), "requests", &Options::default()).unwrap();
+    let mut runs = read(Cursor::new(bytes), "requests", &ReadOptions::default()).unwrap();
     let all: Vec<_> = runs.by_ref().collect();
     assert_eq!(runs.skipped(), 0);
     all
@@ -56,7 +56,7 @@ fn runs(bytes: Vec<u8>) -> Vec<Trajectory> {
 fn claude_code_sends_the_calls_of_its_session_but_those_it_refuses() {
     let Some(dir) = find_shared("otel") else { return };
     let session = dir.join("claude-code-2.1.197-session.jsonl");
-    let session = read_path(session, &Options::default()).unwrap().next().unwrap();
+    let session = read_path(session, &ReadOptions::default()).unwrap().next().unwrap();
     // Edits that failed validation are not sent, under any setting.
     let mut expected = calls(&session);
     let before = expected.len();
@@ -88,7 +88,7 @@ fn claude_code_sends_the_calls_of_its_session_but_those_it_refuses() {
             }
         }
         assert!(run.fidelity.lacks(Fact::Calls), "{name}");
-        assert_eq!(run.calls_recorded(), Recorded::Partly, "{name}");
+        assert_eq!(run.calls_recorded(), RecordedCalls::Partly, "{name}");
         assert_eq!(run.user_turns, 1, "{name}");
     }
 }
@@ -97,7 +97,7 @@ fn claude_code_sends_the_calls_of_its_session_but_those_it_refuses() {
 fn codex_sends_the_calls_of_its_session() {
     let Some(dir) = find_shared("otel") else { return };
     let rollout = dir.join("codex-0.166.0-rollout.jsonl");
-    let session = read_path(rollout, &Options::default()).unwrap().next().unwrap();
+    let session = read_path(rollout, &ReadOptions::default()).unwrap().next().unwrap();
     let expected = calls(&session);
     let requests_of = |part| requests(&dir.join("codex-0.166.0-otlp-json"), part);
     for part in [".json", "_v1_logs"] {

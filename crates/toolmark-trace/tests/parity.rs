@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use toolmark_testing::{assert_compared, find_shared};
-use toolmark_trace::{Call, CallResult, Options, Payload, ReadError, read_path};
+use toolmark_trace::{Call, CallResult, Payload, ReadError, ReadOptions, read_path};
 
 /// Returns the pairs of files: a re-encoding and its original.
 fn pairs(dir: &Path) -> Vec<(String, String)> {
@@ -40,7 +40,7 @@ struct Calls {
 
 fn calls(path: &Path) -> Result<Calls, ReadError> {
     let mut all = Calls::default();
-    for run in read_path(path, &Options::default())? {
+    for run in read_path(path, &ReadOptions::default())? {
         // Harbor does not take what lines of progress report.
         let own = run.flatten().into_iter().filter(|run| !run.relayed);
         for call in own.flat_map(|run| &run.calls) {

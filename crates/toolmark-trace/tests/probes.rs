@@ -4,7 +4,7 @@
 use std::fmt::Write;
 use std::path::Path;
 use toolmark_testing::{assert_compared, find_shared};
-use toolmark_trace::{Options, read_path};
+use toolmark_trace::{ReadOptions, read_path};
 
 /// File, format, and the calls as `tool status`, preceded by the tokens if the file states
 /// them.
@@ -33,7 +33,7 @@ const TABLE: &[(&str, &str, &str)] = &[
 ];
 
 fn sketch(path: &Path) -> (String, String) {
-    let mut runs = match read_path(path, &Options::default()) {
+    let mut runs = match read_path(path, &ReadOptions::default()) {
         Ok(runs) => runs,
         Err(error) => return (error.to_string(), String::new()),
     };

@@ -9,7 +9,7 @@ use std::fmt::Write;
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
 use toolmark_testing::files_below;
-use toolmark_trace::{FORMATS, Options, exporter_by_id, read};
+use toolmark_trace::{FORMATS, ReadOptions, exporter_by_id, read};
 
 fn directory(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(name)
@@ -38,7 +38,7 @@ fn write_lines(out: &mut String, indent: &str, run: &Value) {
 fn read_to_text(file: &Path, id: &str) -> String {
     let bytes = Cursor::new(std::fs::read(file).unwrap());
     let name = file.file_name().unwrap().to_string_lossy();
-    let mut runs = read(bytes, &name, &Options::default()).unwrap();
+    let mut runs = read(bytes, &name, &ReadOptions::default()).unwrap();
     assert_eq!(runs.format().info().id, id, "{}", file.display());
     let mut text = String::new();
     for run in runs.by_ref() {

@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 use std::io::Cursor;
 use toolmark_testing::{assert_compared, files_below, find_shared};
-use toolmark_trace::{Format, Options, Recorded, read, read_path};
+use toolmark_trace::{Format, ReadOptions, RecordedCalls, read, read_path};
 
 /// Words with which the formats mark calls, or containers of calls.
 const MARKS: [&str; 31] = [
@@ -54,14 +54,14 @@ struct Count {
 }
 
 fn count(text: &str, format: &'static dyn Format) -> Count {
-    let options = Options { force: Some(format), ..Options::default() };
+    let options = ReadOptions { force: Some(format), ..ReadOptions::default() };
     let stream = Cursor::new(text.as_bytes().to_vec());
     let mut runs = read(stream, "changed", &options).unwrap();
     let all: Vec<_> = runs.by_ref().collect();
     let flat: Vec<_> = all.iter().flat_map(|run| run.flatten()).collect();
     Count {
         calls: flat.iter().map(|run| run.calls.len()).sum(),
-        is_sure: flat.iter().all(|run| run.calls_recorded() == Recorded::Fully),
+        is_sure: flat.iter().all(|run| run.calls_recorded() == RecordedCalls::Fully),
         skipped: runs.skipped(),
         runs: all.len(),
     }
@@ -76,7 +76,7 @@ fn calls_that_are_not_understood_are_not_said_to_be_recorded() {
     let (mut wrong, mut compared) = (Vec::new(), 0);
     for file in files_below(&dir) {
         let text = std::fs::read_to_string(&file).unwrap_or_default();
-        let Ok(runs) = read_path(&file, &Options::default()) else { continue };
+        let Ok(runs) = read_path(&file, &ReadOptions::default()) else { continue };
         let format = runs.format();
         let id = format.info().id;
         let files = per_format.entry(id).or_default();

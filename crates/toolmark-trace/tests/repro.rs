@@ -3,12 +3,12 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use toolmark_testing::find_shared;
-use toolmark_trace::{EventKind, Loaded, Options, Recorded, Trajectory, load_path};
+use toolmark_trace::{EventKind, LoadedFile, ReadOptions, RecordedCalls, Trajectory, load_path};
 
 /// Reads a file of the readers' test data; `None` if the data is not available.
-fn load(name: &str) -> Option<Loaded> {
+fn load(name: &str) -> Option<LoadedFile> {
     let dir = find_shared("repro/readers")?;
-    Some(load_path(dir.join(name), &Options::default()).unwrap())
+    Some(load_path(dir.join(name), &ReadOptions::default()).unwrap())
 }
 
 /// Returns the calls of a run and its sub-agents, with tool and status.
@@ -77,7 +77,7 @@ fn calls_that_are_not_understood_are_not_none() {
         let run = &loaded.runs[0];
         // The content must not be mistaken for a run without calls.
         let is_known = calls(run) == expected && !expected.is_empty();
-        let is_unsure = run.calls_recorded() != Recorded::Fully || !run.calls.is_empty();
+        let is_unsure = run.calls_recorded() != RecordedCalls::Fully || !run.calls.is_empty();
         assert!(is_known || is_unsure, "{name}: {:?}", calls(run));
     }
 }

@@ -6,11 +6,13 @@
 use std::io::Cursor;
 use std::path::Path;
 use toolmark_testing::{assert_compared, find_traces};
-use toolmark_trace::{EXPORTERS, Options, Summary, Trajectory, exporter_by_id, read, read_path};
+use toolmark_trace::{
+    EXPORTERS, FileSummary, ReadOptions, Trajectory, exporter_by_id, read, read_path,
+};
 
 /// Returns the runs of a file; empty if it is not a trace.
 fn runs(file: &Path) -> Vec<Trajectory> {
-    read_path(file, &Options::default()).map(Iterator::collect).unwrap_or_default()
+    read_path(file, &ReadOptions::default()).map(Iterator::collect).unwrap_or_default()
 }
 
 fn written(runs: &[Trajectory]) -> Vec<u8> {
@@ -24,7 +26,7 @@ fn written(runs: &[Trajectory]) -> Vec<u8> {
 }
 
 fn counts(runs: &[Trajectory]) -> serde_json::Value {
-    let mut summary = Summary::default();
+    let mut summary = FileSummary::default();
     runs.iter().for_each(|run| summary.add(run));
     serde_json::to_value(&summary).unwrap()
 }
@@ -40,7 +42,7 @@ fn toolmark_json_gives_back_what_it_was_given() {
         }
         let first = written(&before);
         let mut trajectories =
-            read(Cursor::new(first.clone()), "written", &Options::default()).unwrap();
+            read(Cursor::new(first.clone()), "written", &ReadOptions::default()).unwrap();
         assert_eq!(trajectories.format().info().id, "toolmark");
         let after: Vec<Trajectory> = trajectories.by_ref().collect();
         assert_eq!(trajectories.skipped(), 0, "{}", file.display());

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use toolmark_testing::{assert_compared, files_below, find_shared};
-use toolmark_trace::{FORMATS, Options, ReadError, read_path};
+use toolmark_trace::{FORMATS, ReadError, ReadOptions, read_path};
 
 /// Expected result for a file.
 #[derive(Clone, Copy)]
@@ -71,7 +71,7 @@ fn files(dir: &Path) -> BTreeMap<String, PathBuf> {
 type Outcome = Result<(&'static str, usize, u64), ReadError>;
 
 fn read(path: &Path) -> Outcome {
-    let mut runs = read_path(path, &Options::default())?;
+    let mut runs = read_path(path, &ReadOptions::default())?;
     let mut unknown = 0;
     for run in runs.by_ref() {
         unknown += run.flatten().iter().map(|r| r.unknown_records()).sum::<usize>();
@@ -116,7 +116,7 @@ fn no_format_stumbles_over_another_ones_file() {
     let mut read = 0;
     for path in files(&dir).values() {
         for &format in FORMATS {
-            let options = Options { force: Some(format), ..Options::default() };
+            let options = ReadOptions { force: Some(format), ..ReadOptions::default() };
             // Whatever comes of it: it must come to an end, and without a panic.
             if let Ok(runs) = read_path(path, &options) {
                 runs.for_each(drop);

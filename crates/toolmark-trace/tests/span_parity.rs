@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use toolmark_testing::{assert_compared, find_shared};
-use toolmark_trace::{Options, Trajectory, read_path};
+use toolmark_trace::{ReadOptions, Trajectory, read_path};
 
 /// Describes everything that must be equal, one line per call and per step.
 fn describe(runs: &[Trajectory]) -> Vec<String> {
@@ -64,7 +64,7 @@ fn every_encoding_of_a_run_gives_the_same_calls() {
         files.sort();
         let Some((first, others)) = files.split_first() else { continue };
         let read = |path: &Path| -> Vec<Trajectory> {
-            read_path(path, &Options::default()).unwrap().collect()
+            read_path(path, &ReadOptions::default()).unwrap().collect()
         };
         let want = describe(&read(first));
         assert!(want.iter().any(|line| line.starts_with("call ")), "{}", first.display());

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use std::collections::BTreeMap;
 use toolmark_testing::{assert_compared, find_shared};
-use toolmark_trace::{Options, Summary, read_path};
+use toolmark_trace::{FileSummary, ReadOptions, read_path};
 
 /// Justified differences from the independent counts: the start of the file's name, the
 /// fields, and the reason.
@@ -126,14 +126,14 @@ fn every_shared_file_gives_its_true_counts() {
     let mut wrong = Vec::new();
     let mut checked = 0;
     for (file, expected) in truth.iter().filter(|(f, _)| f.contains(&only)) {
-        let mut runs = match read_path(dir.join(file), &Options::default()) {
+        let mut runs = match read_path(dir.join(file), &ReadOptions::default()) {
             Ok(runs) => runs,
             Err(error) => {
                 wrong.push(format!("{file}: {error}"));
                 continue;
             }
         };
-        let summary = Summary::of(&mut runs);
+        let summary = FileSummary::of(&mut runs);
         let mut ours = serde_json::to_value(&summary).unwrap();
         ours["bad_lines"] = runs.skipped().into();
         for field in [

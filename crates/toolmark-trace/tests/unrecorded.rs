@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::io::Cursor;
 use std::path::Path;
 use toolmark_testing::files_below;
-use toolmark_trace::{Options, Recorded, Trajectory, format_by_id, read};
+use toolmark_trace::{ReadOptions, RecordedCalls, Trajectory, format_by_id, read};
 
 /// Keys that hold the kind of an object.
 const KINDS: &[&str] = &["type", "kind", "part_kind", "event", "openinference.span.kind"];
@@ -57,7 +57,7 @@ fn calls_of_an_unknown_kind_are_missed() {
         let values: Result<Vec<Value>, _> =
             serde_json::Deserializer::from_str(&text).into_iter().collect();
         let Ok(mut values) = values else { continue };
-        let options = Options { force: format_by_id(&id), ..Options::default() };
+        let options = ReadOptions { force: format_by_id(&id), ..ReadOptions::default() };
         let runs = |text: String| -> Vec<Trajectory> {
             read(Cursor::new(text), "x", &options).into_iter().flatten().collect()
         };
@@ -70,7 +70,7 @@ fn calls_of_an_unknown_kind_are_missed() {
         let after = runs(changed);
         let left: usize = after.iter().map(calls).sum();
         let is_full = |run: &Trajectory| {
-            run.flatten().iter().all(|run| run.calls_recorded() == Recorded::Fully)
+            run.flatten().iter().all(|run| run.calls_recorded() == RecordedCalls::Fully)
         };
         if left < before && !after.is_empty() && after.iter().all(is_full) {
             green.push(format!("{id}: {before} calls became {left}"));

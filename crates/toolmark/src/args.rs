@@ -1,7 +1,7 @@
 //! Options shared by several commands, so that they have the same names, help and defaults
 //! everywhere.
 
-use crate::cli::Reading;
+use crate::cli::ReadingArgs;
 use crate::exit::Failure;
 use crate::printer::Printer;
 use clap::builder::{PossibleValuesParser, ValueParser};
@@ -14,9 +14,9 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::{Instant, SystemTime};
 use toolmark_app::Stop;
-use toolmark_app::grade::stream::{Ordered, Target};
+use toolmark_app::grade::stream::{Ordered, StreamTarget};
 use toolmark_app::pool::Pool;
-use toolmark_app::reading::Reader;
+use toolmark_app::reading::FileReader;
 use toolmark_app::select::{NamedTraces, Selected, SessionFilter, Shard};
 use toolmark_app::when::{self, TimeError};
 use toolmark_check::CheckRun;
@@ -25,7 +25,7 @@ use toolmark_feed::FeedRun;
 use toolmark_feed::trend::TrendRun;
 use toolmark_outcome::{Printable, RunResult};
 use toolmark_report::{
-    FORMATS, Options as ReportOptions, Report, ReportError, ReportFormat, Rows, Stream,
+    FORMATS, Report, ReportError, ReportFormat, ReportOptions, ReportStream, RowContent,
 };
 use toolmark_trace::Format;
 
@@ -77,12 +77,12 @@ pub(crate) struct FileArgs {
     #[arg(long, short, alias = "threads", value_name = "N", value_parser = at_least_one)]
     pub(crate) jobs: Option<NonZeroUsize>,
     #[command(flatten)]
-    reading: Reading,
+    reading: ReadingArgs,
 }
 
 impl FileArgs {
     /// Returns a reader with the requested number of threads.
-    pub(crate) fn reader(&self, printer: &Printer) -> Reader {
+    pub(crate) fn reader(&self, printer: &Printer) -> FileReader {
         self.reader_with(Pool::new(self.jobs), printer)
     }
 
@@ -92,7 +92,7 @@ impl FileArgs {
     }
 
     /// Returns a reader with the given threads.
-    pub(crate) fn reader_with(&self, pool: Pool, printer: &Printer) -> Reader {
+    pub(crate) fn reader_with(&self, pool: Pool, printer: &Printer) -> FileReader {
         self.reading.reader_with(pool, printer)
     }
 }
@@ -313,7 +313,7 @@ pub(crate) struct ReportArgs {
     reports: Vec<(String, PathBuf)>,
     /// Content of the rows of tables.
     #[arg(skip)]
-    rows: Rows,
+    rows: RowContent,
 }
 
 /// Adds the formats of a result to `--format`.
@@ -346,7 +346,7 @@ impl ReportArgs {
     }
 
     /// Selects another kind of rows, which only some formats have.
-    pub(crate) fn set_rows(&mut self, rows: Rows, word: &str) -> Result<(), Failure> {
+    pub(crate) fn set_rows(&mut self, rows: RowContent, word: &str) -> Result<(), Failure> {
         if !["csv", "parquet"].iter().any(|id| self.wants(id)) {
             let failure = Failure::usage(format!("--rows {word} needs a report with rows"));
             return Err(failure.hint("add --format csv or --report csv=FILE"));
@@ -400,25 +400,25 @@ impl ReportArgs {
     }
 
     /// Returns the report targets if every one of them can be streamed. The last one is printed.
-    pub(crate) fn streams(&self, printer: &Printer) -> Option<Vec<Target>> {
+    pub(crate) fn streams(&self, printer: &Printer) -> Option<Vec<StreamTarget>> {
         let for_files = self.for_files(printer);
         let file = |(format, path): &(String, PathBuf)| {
-            let stream = Stream::new(format, for_files.clone())?;
-            Some(Target { stream, path: Some(path.clone()) })
+            let stream = ReportStream::new(format, for_files.clone())?;
+            Some(StreamTarget { stream, path: Some(path.clone()) })
         };
         let mut all = self.reports.iter().map(file).collect::<Option<Vec<_>>>()?;
         let options = match self.format == "text" {
             true => for_people(for_files.clone()),
             false => for_files.clone(),
         };
-        all.push(Target { stream: Stream::new(&self.format, options)?, path: None });
+        all.push(StreamTarget { stream: ReportStream::new(&self.format, options)?, path: None });
         Some(all)
     }
 
     /// Writes the streamed reports.
     pub(crate) fn write_streams(
         &self,
-        targets: &[Target],
+        targets: &[StreamTarget],
         run: &RunResult<Printable>,
         outcomes: &mut Ordered<'_>,
         started: Instant,

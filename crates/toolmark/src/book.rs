@@ -4,7 +4,7 @@
 
 /// A page of the book.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Page {
+pub(crate) struct BookPage {
     /// Path in `docs/`, without the extension.
     pub(crate) name: &'static str,
     /// Text, in Markdown.
@@ -13,7 +13,7 @@ pub(crate) struct Page {
 
 macro_rules! pages {
     ($($name:literal)*) => {
-        &[$(Page {
+        &[$(BookPage {
             name: $name,
             text: include_str!(concat!("../../../docs/", $name, ".md")),
         }),*]
@@ -24,7 +24,7 @@ macro_rules! pages {
 const SUMMARY: &str = include_str!("../../../docs/SUMMARY.md");
 
 /// The pages, in the order of the book.
-pub(crate) const PAGES: &[Page] = pages! {
+pub(crate) const PAGES: &[BookPage] = pages! {
     "quick-start"
     "install"
     "tutorial"
@@ -83,11 +83,11 @@ pub(crate) const PAGES: &[Page] = pages! {
 };
 
 /// A part of the book: its title, and its pages with their titles.
-pub(crate) type Part = (&'static str, Vec<(&'static str, &'static Page)>);
+pub(crate) type BookPart = (&'static str, Vec<(&'static str, &'static BookPage)>);
 
 /// The parts of the book.
-pub(crate) fn parts() -> Vec<Part> {
-    let mut parts: Vec<Part> = Vec::new();
+pub(crate) fn parts() -> Vec<BookPart> {
+    let mut parts: Vec<BookPart> = Vec::new();
     for line in SUMMARY.lines() {
         if let Some(title) = line.strip_prefix("# ") {
             parts.push((title, Vec::new()));
@@ -109,7 +109,7 @@ fn entry(line: &'static str) -> Option<(&'static str, &'static str)> {
 }
 
 /// Returns the page with this name.
-pub(crate) fn page(name: &str) -> Option<&'static Page> {
+pub(crate) fn page(name: &str) -> Option<&'static BookPage> {
     PAGES.iter().find(|page| page.name == name)
 }
 
@@ -184,7 +184,7 @@ mod tests {
 
     #[test]
     fn every_command_of_the_book_is_one() {
-        let readme = Page { name: "README", text: include_str!("../../../README.md") };
+        let readme = BookPage { name: "README", text: include_str!("../../../README.md") };
         let (mut seen, mut wrong) = (0, Vec::new());
         for page in PAGES.iter().chain([&readme]) {
             for line in commands(page.text) {

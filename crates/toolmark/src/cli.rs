@@ -10,9 +10,9 @@ use anstyle::{AnsiColor, Style};
 use clap::builder::{PossibleValuesParser, Styles, TypedValueParser};
 use clap::{ArgAction, Args, Parser, Subcommand};
 use toolmark_app::pool::Pool;
-use toolmark_app::reading::Reader;
+use toolmark_app::reading::FileReader;
 use toolmark_redact::Redactor;
-use toolmark_trace::{FORMATS, Format, Options, format_by_id};
+use toolmark_trace::{FORMATS, Format, ReadOptions, format_by_id};
 
 const STYLES: Styles = Styles::styled()
     .header(Style::new().bold())
@@ -48,23 +48,23 @@ Examples:
 #[command(disable_help_subcommand = true, propagate_version = false)]
 pub(crate) struct Cli {
     #[command(subcommand)]
-    pub(crate) command: Command,
+    pub(crate) command: CliCommand,
     #[command(flatten)]
-    pub(crate) output: Output,
+    pub(crate) output: OutputArgs,
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Command {
+pub(crate) enum CliCommand {
     Show(show::Show),
     Stats(stats::Stats),
     Convert(convert::Convert),
-    Check(Box<check::Check>),
+    Check(Box<check::CheckCommand>),
     Feed(Box<feed::Feed>),
-    Trend(Box<trend::Trend>),
+    Trend(Box<trend::TrendCommand>),
     Serve(Box<serve::Serve>),
-    Mcp(mcp::Mcp),
+    Mcp(mcp::McpCommand),
     Grade(Box<grade::Grade>),
-    Run(Box<run::Run>),
+    Run(Box<run::RunTrialsCommand>),
     Runs(runs::Runs),
     Compare(compare::Compare),
     Lint(lint::Lint),
@@ -72,10 +72,10 @@ pub(crate) enum Command {
     Judge(Box<judge::Judge>),
     Guard(guard::Guard),
     Init(init::Init),
-    Graders(graders::Graders),
-    Rules(rules::Rules),
+    Graders(graders::GradersCommand),
+    Rules(rules::RulesCommand),
     Prices(prices::ShowPrices),
-    Schema(schema::Schema),
+    Schema(schema::SchemaCommand),
     Formats(formats::Formats),
     Completions(completions::Completions),
     Man(man::Man),
@@ -85,7 +85,7 @@ pub(crate) enum Command {
 /// Options of every command.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
-pub(crate) struct Output {
+pub(crate) struct OutputArgs {
     /// When to use colour: auto, always or never
     #[arg(long, global = true, value_enum, value_name = "WHEN", default_value = "auto")]
     #[arg(hide_possible_values = true, hide_default_value = true)]
@@ -101,7 +101,7 @@ pub(crate) struct Output {
     redacts: bool,
 }
 
-impl Output {
+impl OutputArgs {
     /// Returns a printer with these options.
     pub(crate) fn printer(&self) -> Printer {
         let verbosity = match (self.quiet, self.verbose) {
@@ -115,27 +115,27 @@ impl Output {
 
 /// Options for reading traces.
 #[derive(Debug, Args)]
-pub(crate) struct Reading {
+pub(crate) struct ReadingArgs {
     /// Read as this format instead of detecting it (see `toolmark formats`)
     #[arg(id = "as", long, value_name = "FORMAT", value_parser = format_id(), hide_possible_values = true)]
     format: Option<&'static str>,
 }
 
-impl Reading {
+impl ReadingArgs {
     /// The requested format.
     pub(crate) fn format(&self) -> Option<&'static dyn Format> {
         self.format.and_then(format_by_id)
     }
 
     /// Returns a reader that reads one file at a time.
-    pub(crate) fn reader(&self, printer: &Printer) -> Reader {
+    pub(crate) fn reader(&self, printer: &Printer) -> FileReader {
         self.reader_with(Pool::new(None), printer)
     }
 
     /// Returns a reader with the given threads.
-    pub(crate) fn reader_with(&self, pool: Pool, printer: &Printer) -> Reader {
-        let options = Options { force: self.format(), ..Options::default() };
-        Reader::new(options, pool, printer.verbosity)
+    pub(crate) fn reader_with(&self, pool: Pool, printer: &Printer) -> FileReader {
+        let options = ReadOptions { force: self.format(), ..ReadOptions::default() };
+        FileReader::new(options, pool, printer.verbosity)
     }
 }
 

@@ -16,7 +16,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 use toolmark_app::sessions;
 use toolmark_check::RULES;
-use toolmark_run::store::{RUNS, Store};
+use toolmark_run::store::{RUNS, RunStore};
 use toolmark_spec::GRADERS;
 
 /// Set by the completion script to the name of the shell. The usual `COMPLETE` may be set for other
@@ -30,7 +30,7 @@ pub(crate) fn answer_if_asked() {
 
 /// Source of the values of an argument.
 #[derive(Clone, Copy)]
-enum Values {
+enum ArgumentValues {
     /// A value of a list.
     Of(fn() -> Vec<CompletionCandidate>),
     /// A file, or a value of a list.
@@ -38,22 +38,22 @@ enum Values {
 }
 
 /// The arguments with known values: command, argument and values.
-const ARGUMENTS: &[(&[&str], &str, Values)] = &[
-    (&["check"], "select", Values::Of(rules)),
-    (&["check"], "ignore", Values::Of(rules)),
-    (&["check"], "explain", Values::Of(rules)),
-    (&["rules"], "code", Values::Of(rules)),
-    (&["graders"], "id", Values::Of(graders)),
-    (&["grade"], "grader_types", Values::Of(graders)),
-    (&["run"], "grader_types", Values::Of(graders)),
-    (&["help"], "topic", Values::Of(topics)),
-    (&["show"], "trace", Values::FileOr(session_ids)),
-    (&["runs"], "run", Values::FileOr(runs)),
-    (&["guard", "install"], "hosts", Values::Of(hosts)),
-    (&["guard", "uninstall"], "hosts", Values::Of(hosts)),
-    (&["guard", "status"], "hosts", Values::Of(hosts)),
-    (&["guard", "doctor"], "hosts", Values::Of(hosts)),
-    (&["guard", "test"], "host", Values::Of(hosts)),
+const ARGUMENTS: &[(&[&str], &str, ArgumentValues)] = &[
+    (&["check"], "select", ArgumentValues::Of(rules)),
+    (&["check"], "ignore", ArgumentValues::Of(rules)),
+    (&["check"], "explain", ArgumentValues::Of(rules)),
+    (&["rules"], "code", ArgumentValues::Of(rules)),
+    (&["graders"], "id", ArgumentValues::Of(graders)),
+    (&["grade"], "grader_types", ArgumentValues::Of(graders)),
+    (&["run"], "grader_types", ArgumentValues::Of(graders)),
+    (&["help"], "topic", ArgumentValues::Of(topics)),
+    (&["show"], "trace", ArgumentValues::FileOr(session_ids)),
+    (&["runs"], "run", ArgumentValues::FileOr(runs)),
+    (&["guard", "install"], "hosts", ArgumentValues::Of(hosts)),
+    (&["guard", "uninstall"], "hosts", ArgumentValues::Of(hosts)),
+    (&["guard", "status"], "hosts", ArgumentValues::Of(hosts)),
+    (&["guard", "doctor"], "hosts", ArgumentValues::Of(hosts)),
+    (&["guard", "test"], "host", ArgumentValues::Of(hosts)),
 ];
 
 /// The command line with its completable values.
@@ -67,15 +67,15 @@ fn with_values(
     command: clap::Command,
     path: &[&str],
     argument: &str,
-    values: Values,
+    values: ArgumentValues,
 ) -> clap::Command {
     match path.split_first() {
         Some((first, rest)) => {
             command.mut_subcommand(first, |below| with_values(below, rest, argument, values))
         }
         None => command.mut_arg(argument, |arg| match values {
-            Values::Of(list) => arg.add(ArgValueCandidates::new(list)),
-            Values::FileOr(list) => {
+            ArgumentValues::Of(list) => arg.add(ArgValueCandidates::new(list)),
+            ArgumentValues::FileOr(list) => {
                 arg.add(ArgValueCompleter::new(move |current: &OsStr| file_or(list, current)))
             }
         }),
@@ -142,7 +142,7 @@ fn session_ids() -> Vec<CompletionCandidate> {
 }
 
 fn runs() -> Vec<CompletionCandidate> {
-    let kept = Store::list(Path::new(RUNS));
+    let kept = RunStore::list(Path::new(RUNS));
     let kept = kept.iter().rev().map(|store| CompletionCandidate::new(store.id()));
     std::iter::once(candidate("last", "the newest run")).chain(kept).collect()
 }

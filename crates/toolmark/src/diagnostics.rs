@@ -1,13 +1,13 @@
 //! Prints read errors for people, on stderr.
 
 use crate::exit::Failure;
-use crate::printer::{Line, Printer, Verbosity, style};
+use crate::printer::{Printer, StyledLine, Verbosity, style};
 use crate::text::{sanitize, width};
 use anstyle::Style;
 use std::io;
 use toolmark_app::FileDiagnostics;
 use toolmark_redact::{Printable, moved, printable};
-use toolmark_trace::{Diagnostic, Severity};
+use toolmark_trace::{Diagnostic, DiagnosticSeverity};
 
 /// Maximum number of causes without --verbose.
 const MAX_SHOWN: usize = 5;
@@ -23,19 +23,19 @@ pub(crate) fn print_file(printer: &mut Printer, file: &FileDiagnostics) -> io::R
             (false, Verbosity::Verbose) => printable!("\u{2026} and {} more", file.more),
             (false, _) => printable!("\u{2026} and {} more; --verbose shows them", file.more),
         };
-        printer.notice(&Line::of(style::DIM, words))?;
+        printer.notice(&StyledLine::of(style::DIM, words))?;
     }
     Ok(())
 }
 
 fn print(printer: &mut Printer, diagnostic: &Diagnostic) -> io::Result<()> {
     let (tone, word) = match diagnostic.severity {
-        Severity::Note => (style::DIM, "note"),
-        Severity::Skipped => (style::WARN, "skipped"),
-        Severity::Error => (style::BAD, "error"),
+        DiagnosticSeverity::Note => (style::DIM, "note"),
+        DiagnosticSeverity::Skipped => (style::WARN, "skipped"),
+        DiagnosticSeverity::Error => (style::BAD, "error"),
     };
     let place = &diagnostic.location;
-    let mut line = Line::of(tone.bold(), word).with(style::PLAIN, ": ");
+    let mut line = StyledLine::of(tone.bold(), word).with(style::PLAIN, ": ");
     if place.line > 0 {
         let place = format!("{}:{}:{}", place.file, place.line, place.column);
         line.push(style::STRONG, printer.redact(place));
@@ -63,7 +63,7 @@ fn print_excerpt(
     let text = printer.redact(excerpt);
     let at = if text == *excerpt { caret } else { moved(excerpt, caret) };
     let before = text.get(..at.min(text.len())).unwrap_or(&text);
-    let bar = |label: Printable| Line::of(style::DIM, printable!("{:>6} \u{2502} ", label));
+    let bar = |label: Printable| StyledLine::of(style::DIM, printable!("{:>6} \u{2502} ", label));
     let limit = printer.width().max(60);
     let room = limit - bar(Printable::default()).width();
     // On a narrow terminal the start gives way, so that the place stays in sight.
@@ -92,22 +92,22 @@ fn first_shown(text: &str, room: usize) -> usize {
 
 /// Prints why a command failed.
 pub(crate) fn print_failure(printer: &mut Printer, failure: &Failure) -> io::Result<()> {
-    let line = Line::of(style::BAD.bold(), "error").with(style::PLAIN, ": ");
+    let line = StyledLine::of(style::BAD.bold(), "error").with(style::PLAIN, ": ");
     printer.notice(&line.with(style::PLAIN, printer.redact(&failure.message)))?;
     let all = printer.verbosity == Verbosity::Verbose;
     let shown = if all { failure.causes.len() } else { MAX_SHOWN };
     for cause in failure.causes.iter().take(shown) {
-        let line = Line::of(style::BAD, "  caused by").with(style::PLAIN, ": ");
+        let line = StyledLine::of(style::BAD, "  caused by").with(style::PLAIN, ": ");
         printer.notice(&line.with(style::PLAIN, printer.redact(cause)))?;
     }
     if failure.causes.len() > shown {
         let more = failure.causes.len() - shown;
         let words = printable!("  \u{2026} and {} more; --verbose shows them", more);
-        printer.notice(&Line::of(style::DIM, words))?;
+        printer.notice(&StyledLine::of(style::DIM, words))?;
     }
     failure.hints.iter().try_for_each(|hint| printer.notice(&hint_line(printer.redact(hint))))
 }
 
-fn hint_line(hint: Printable) -> Line {
-    Line::of(style::USER, "  hint").with(style::PLAIN, ": ").with(style::PLAIN, hint)
+fn hint_line(hint: Printable) -> StyledLine {
+    StyledLine::of(style::USER, "  hint").with(style::PLAIN, ": ").with(style::PLAIN, hint)
 }

@@ -20,7 +20,7 @@ mod progress;
 mod running;
 
 use clap::Parser;
-use cli::{Cli, Command};
+use cli::{Cli, CliCommand};
 use exit::{Exit, Failure};
 use printer::Printer;
 use std::io;
@@ -64,33 +64,33 @@ fn main() -> ExitCode {
     exit.into()
 }
 
-fn run(command: Command, printer: &mut Printer) -> Result<Exit, Stop> {
+fn run(command: CliCommand, printer: &mut Printer) -> Result<Exit, Stop> {
     let exit = match command {
-        Command::Show(show) => show.run(printer),
-        Command::Stats(stats) => stats.run(printer),
-        Command::Trend(trend) => trend.run(printer),
-        Command::Prices(prices) => prices.run(printer),
-        Command::Convert(convert) => convert.run(printer),
-        Command::Check(check) => check.run(printer),
-        Command::Feed(feed) => feed.run(printer),
-        Command::Serve(serve) => serve.run(printer),
-        Command::Mcp(mcp) => mcp.run(printer),
-        Command::Rules(rules) => rules.run(printer),
-        Command::Grade(grade) => grade.run(printer),
-        Command::Run(run) => run.run(printer),
-        Command::Runs(runs) => runs.run(printer),
-        Command::Compare(compare) => compare.run(printer),
-        Command::Lint(lint) => lint.run(printer),
-        Command::Mine(mine) => mine.run(printer),
-        Command::Judge(judge) => judge.run(printer),
-        Command::Guard(guard) => guard.run(printer),
-        Command::Init(init) => init.run(printer),
-        Command::Graders(graders) => graders.run(printer),
-        Command::Schema(schema) => schema.run(printer),
-        Command::Formats(formats) => formats.run(printer),
-        Command::Completions(completions) => completions.run(printer),
-        Command::Man(man) => man.run(printer),
-        Command::Help(help) => help.run(printer),
+        CliCommand::Show(show) => show.run(printer),
+        CliCommand::Stats(stats) => stats.run(printer),
+        CliCommand::Trend(trend) => trend.run(printer),
+        CliCommand::Prices(prices) => prices.run(printer),
+        CliCommand::Convert(convert) => convert.run(printer),
+        CliCommand::Check(check) => check.run(printer),
+        CliCommand::Feed(feed) => feed.run(printer),
+        CliCommand::Serve(serve) => serve.run(printer),
+        CliCommand::Mcp(mcp) => mcp.run(printer),
+        CliCommand::Rules(rules) => rules.run(printer),
+        CliCommand::Grade(grade) => grade.run(printer),
+        CliCommand::Run(run) => run.run(printer),
+        CliCommand::Runs(runs) => runs.run(printer),
+        CliCommand::Compare(compare) => compare.run(printer),
+        CliCommand::Lint(lint) => lint.run(printer),
+        CliCommand::Mine(mine) => mine.run(printer),
+        CliCommand::Judge(judge) => judge.run(printer),
+        CliCommand::Guard(guard) => guard.run(printer),
+        CliCommand::Init(init) => init.run(printer),
+        CliCommand::Graders(graders) => graders.run(printer),
+        CliCommand::Schema(schema) => schema.run(printer),
+        CliCommand::Formats(formats) => formats.run(printer),
+        CliCommand::Completions(completions) => completions.run(printer),
+        CliCommand::Man(man) => man.run(printer),
+        CliCommand::Help(help) => help.run(printer),
     }?;
     printer.flush()?;
     Ok(exit)

@@ -1,6 +1,6 @@
 //! The only module that prints.
 //!
-//! Commands build [`Line`]s of styled text; the printer decides about colour and writes them.
+//! Commands build [`StyledLine`]s of styled text; the printer decides about colour and writes them.
 
 use crate::diagnostics::print_file;
 use crate::progress::Bar;
@@ -9,14 +9,14 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
-use toolmark_app::{Events, FileDiagnostics, Progress, Tone};
-use toolmark_config::{Problem, Source, Style, render};
+use toolmark_app::{ActionEvents, FileDiagnostics, Progress, Tone};
+use toolmark_config::{Problem, RenderStyle, SourceText, render};
 use toolmark_redact::{Printable, Redactor, Untrusted};
 use toolmark_report::SCHEMA_VERSION;
 pub(crate) use toolmark_report::Verbosity;
 use toolmark_report::terminal::markdown;
-use toolmark_report::terminal::table::Table;
-pub(crate) use toolmark_report::terminal::{Line, harmless_json, style};
+use toolmark_report::terminal::table::TerminalTable;
+pub(crate) use toolmark_report::terminal::{StyledLine, harmless_json, style};
 
 /// Colour mode of the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -86,14 +86,14 @@ impl Printer {
     }
 
     /// Prints a line of the result.
-    pub(crate) fn line(&mut self, line: &Line) -> io::Result<()> {
+    pub(crate) fn line(&mut self, line: &StyledLine) -> io::Result<()> {
         line.write_ansi(&mut self.buffer);
         self.buffer.push('\n');
         if self.buffer.len() >= PIECE { self.flush() } else { Ok(()) }
     }
 
     /// Prints a line about the result to stderr.
-    pub(crate) fn notice(&mut self, line: &Line) -> io::Result<()> {
+    pub(crate) fn notice(&mut self, line: &StyledLine) -> io::Result<()> {
         self.flush()?;
         let mut text = String::new();
         line.write_ansi(&mut text);
@@ -109,7 +109,7 @@ impl Printer {
     }
 
     /// Prints a question and leaves the cursor after it.
-    pub(crate) fn ask(&mut self, line: &Line) -> io::Result<()> {
+    pub(crate) fn ask(&mut self, line: &StyledLine) -> io::Result<()> {
         line.write_ansi(&mut self.buffer);
         self.buffer.push(' ');
         self.flush()
@@ -123,19 +123,19 @@ impl Printer {
 
     /// Prints a value as JSON with the schema version on one line.
     pub(crate) fn json_line(&mut self, value: &impl Serialize) -> io::Result<()> {
-        self.raw(&(to_json(&versioned(value)?, Layout::Compact)? + "\n"))
+        self.raw(&(to_json(&versioned(value)?, JsonLayout::Compact)? + "\n"))
     }
 
     /// Prints JSON whose shape another project defines, such as a JSON Schema.
     pub(crate) fn document(&mut self, value: &impl Serialize) -> io::Result<()> {
-        self.raw(&(to_json(value, Layout::Indented)? + "\n"))
+        self.raw(&(to_json(value, JsonLayout::Indented)? + "\n"))
     }
 
     /// Prints a table within `limit` columns, if there is a limit. Returns the headers of the
     /// dropped columns.
     pub(crate) fn table(
         &mut self,
-        table: &Table,
+        table: &TerminalTable,
         limit: Option<usize>,
     ) -> io::Result<Vec<&'static str>> {
         let (lines, dropped) = table.lines(limit);
@@ -193,7 +193,7 @@ impl Printer {
     }
 }
 
-impl Events for Printer {
+impl ActionEvents for Printer {
     fn verbosity(&self) -> Verbosity {
         self.verbosity
     }
@@ -204,16 +204,16 @@ impl Events for Printer {
 
     fn note(&mut self, tone: Tone, words: Printable) -> io::Result<()> {
         match tone {
-            Tone::Note => self.notice(&Line::of(style::DIM, words)),
-            Tone::Warning => self.notice(&Line::of(style::WARN, words)),
+            Tone::Note => self.notice(&StyledLine::of(style::DIM, words)),
+            Tone::Warning => self.notice(&StyledLine::of(style::WARN, words)),
             Tone::Error => {
-                let line = Line::of(style::BAD.bold(), "error").with(style::PLAIN, ": ");
+                let line = StyledLine::of(style::BAD.bold(), "error").with(style::PLAIN, ": ");
                 self.notice(&line.with(style::PLAIN, words))
             }
         }
     }
 
-    fn problems(&mut self, source: &Source, problems: &[Problem]) -> io::Result<()> {
+    fn problems(&mut self, source: &SourceText, problems: &[Problem]) -> io::Result<()> {
         if problems.is_empty() {
             return Ok(());
         }
@@ -221,7 +221,7 @@ impl Events for Printer {
         let mut problems = problems.to_vec();
         problems.sort_by_key(|problem| problem.span);
         // The stream removes the colours if they are disabled.
-        let style = Style { colour: true, width: self.width() };
+        let style = RenderStyle { colour: true, width: self.width() };
         let text = self.redact(render(source, &problems, style));
         self.notice_text(&text)
     }
@@ -251,7 +251,7 @@ impl Write for TextSink<'_> {
 
 /// Layout of JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Layout {
+pub(crate) enum JsonLayout {
     /// One line.
     Compact,
     /// Indented over several lines.
@@ -273,10 +273,10 @@ fn versioned(value: &impl Serialize) -> io::Result<Value> {
 
 /// Formats JSON with all terminal control characters escaped, because it may be printed on a
 /// terminal.
-pub(crate) fn to_json(value: &impl Serialize, layout: Layout) -> io::Result<String> {
+pub(crate) fn to_json(value: &impl Serialize, layout: JsonLayout) -> io::Result<String> {
     let text = match layout {
-        Layout::Compact => serde_json::to_string(value)?,
-        Layout::Indented => serde_json::to_string_pretty(value)?,
+        JsonLayout::Compact => serde_json::to_string(value)?,
+        JsonLayout::Indented => serde_json::to_string_pretty(value)?,
     };
     Ok(harmless_json(text))
 }
@@ -288,7 +288,7 @@ mod tests {
     #[test]
     fn json_is_harmless_and_equal() {
         let hostile = "\u{1b}[2J \u{9b}1m \u{202e} \u{7f} é";
-        let json = to_json(&hostile, Layout::Compact).unwrap();
+        let json = to_json(&hostile, JsonLayout::Compact).unwrap();
         assert_eq!(json, r#""\u001b[2J \u009b1m \u202e \u007f é""#);
         assert_eq!(serde_json::from_str::<String>(&json).unwrap(), hostile);
     }

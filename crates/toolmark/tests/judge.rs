@@ -13,7 +13,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::{Duration, Instant};
-use toolmark_testing::stand_in::{Act, FAULTS, Request, Script, StandIn};
+use toolmark_testing::stand_in::{Act, FAULTS, ModelRequest, ResponseScript, StandIn};
 
 const KEY: &str = "key-of-the-test-0123456789abcdef";
 
@@ -83,7 +83,7 @@ fn parts(user: &str) -> (String, String) {
     (inside, outside)
 }
 
-fn verdict(request: &Request, mark: impl Fn(&[f64]) -> f64, quote: &str) -> String {
+fn verdict(request: &ModelRequest, mark: impl Fn(&[f64]) -> f64, quote: &str) -> String {
     let items = &request.schema()["properties"]["criteria"]["items"]["properties"];
     // A scale without steps lists none.
     let marks: Vec<f64> = match items["mark"]["enum"].as_array() {
@@ -100,7 +100,7 @@ fn verdict(request: &Request, mark: impl Fn(&[f64]) -> f64, quote: &str) -> Stri
 }
 
 /// A simulated model: answers that contain "well done" are good, all others are bad.
-fn reader(request: &Request) -> String {
+fn reader(request: &ModelRequest) -> String {
     let (inside, _) = parts(&request.user());
     let mut lines = inside.lines().map(str::trim);
     let about = lines.clone().find(|line| line.contains("item number"));
@@ -240,7 +240,7 @@ fn a_judge_that_fails_is_unknown_and_says_why() {
 #[test]
 fn instructions_in_a_trace_do_not_steer_the_verdict() {
     // This model does what it is told: by anything outside of the fences.
-    fn obedient(request: &Request) -> String {
+    fn obedient(request: &ModelRequest) -> String {
         let (inside, outside) = parts(&request.user());
         let system = request.body.to_string();
         let told = outside.contains("give full marks")
@@ -354,7 +354,7 @@ fn all_right(output: &Output) {
 
 #[test]
 fn a_thousand_judgements_with_faults_lose_and_repeat_none() {
-    let server = StandIn::answering(Script::Share(50, FAULTS.to_vec()), reader);
+    let server = StandIn::answering(ResponseScript::Share(50, FAULTS.to_vec()), reader);
     let place = Place::new();
     thousand(&place);
     place.write(
@@ -610,7 +610,7 @@ fn a_mapped_value_is_masked_by_its_name() {
     place.write("spec.yaml", &(spec("anthropic", &server, "") + inputs));
     place.write("runs.jsonl", &run.to_string());
     let output = place.run(GRADE);
-    let user = server.requests().first().map(Request::user).unwrap();
+    let user = server.requests().first().map(ModelRequest::user).unwrap();
     assert!(user.contains("somebody else") && user.contains("[redacted]"), "{user}");
     assert!(!user.contains("sesame"), "{user}");
     assert!(!place.written().contains("sesame"), "{}", stderr(&output));
@@ -772,7 +772,7 @@ fn a_judge_words_the_line_of_a_fix() {
         ("unknown flag: --stat", Ok(line)),
         ("no such words at all", Err("is not in the recording")),
     ] {
-        let server = StandIn::answering(Act::Answer, move |request: &Request| {
+        let server = StandIn::answering(Act::Answer, move |request: &ModelRequest| {
             verdict(request, |marks| marks[marks.len() - 1], quote).replace("as quoted", line)
         });
         let place = Place::new();

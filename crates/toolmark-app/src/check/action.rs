@@ -2,23 +2,23 @@
 
 use super::repeated::Repeated;
 use super::rows::Collected;
-use super::{Keep, Part, PrintedSessions, gold, promote as promoting, select_rules};
-use crate::inputs::Input;
+use super::{CheckedPart, KeepOptions, PrintedSessions, gold, promote as promoting, select_rules};
+use crate::inputs::InputFile;
 use crate::judge::{JudgeOptions, JudgeRequest, OpenJudge};
 use crate::pool::Emit;
-use crate::reading::{Next, ReadSummary, Reader, Runs};
+use crate::reading::{Continuation, FileReader, ReadSummary, Runs};
 use crate::select::{NamedTraces, Selected, SessionFilter};
-use crate::{Events, Failure, Stop, Tone, Verbosity, human};
+use crate::{ActionEvents, Failure, Stop, Tone, Verbosity, human};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use toolmark_base::SortedMap;
 use toolmark_base::read_file;
-use toolmark_check::config::Config;
+use toolmark_check::config::CheckConfig;
 use toolmark_check::doubts::MAX_DOUBTS;
 use toolmark_check::gate::{self, Cells, Gate, GateError, GateRow, shares};
 use toolmark_check::gold::{TemplateRow, template};
 use toolmark_check::promote::{self, Alike};
-use toolmark_check::{CheckRun, Checked, Checker, Toolsets};
+use toolmark_check::{CheckRun, CheckedTraces, Checker, Toolsets};
 use toolmark_compare::Baseline;
 use toolmark_grade::UsualJudge;
 use toolmark_judge::JudgeClient;
@@ -82,9 +82,9 @@ impl CheckOptions {
     /// If an option is invalid, or no session could be read.
     pub fn check(
         &self,
-        mut config: Config,
-        reader: Reader,
-        events: &mut dyn Events,
+        mut config: CheckConfig,
+        reader: FileReader,
+        events: &mut dyn ActionEvents,
     ) -> Result<CheckResult, Stop> {
         let gates = self.gates(config.gates.take())?;
         let baseline = self.read_baseline()?;
@@ -146,8 +146,8 @@ impl CheckOptions {
     pub fn gold_template(
         &self,
         toolsets: &Toolsets,
-        reader: Reader,
-        events: &mut dyn Events,
+        reader: FileReader,
+        events: &mut dyn ActionEvents,
     ) -> Result<(Vec<TemplateRow>, bool), Stop> {
         let selected = self.sessions.select(&self.traces)?;
         let reader = reader.within(selected.project.clone());
@@ -161,7 +161,11 @@ impl CheckOptions {
                 files += 1;
                 rows.extend(found);
             }
-            Ok(if selected.limit == Some(files) { Next::Enough } else { Next::More })
+            Ok(if selected.limit == Some(files) {
+                Continuation::Enough
+            } else {
+                Continuation::More
+            })
         })?;
         if files == 0 {
             return Err(selected.nothing_left(&reader, &walked, &self.traces.names()).into());
@@ -170,7 +174,7 @@ impl CheckOptions {
     }
 
     /// Returns a checker with the rules of the command line or of the file.
-    fn checker(&self, config: &mut Config) -> Result<Checker, Failure> {
+    fn checker(&self, config: &mut CheckConfig) -> Result<Checker, Failure> {
         let select = if self.select.is_empty() { &config.select } else { &self.select };
         let ignore: Vec<String> = config.ignore.iter().chain(&self.ignore).cloned().collect();
         let rules = select_rules(select, &ignore)?;
@@ -188,8 +192,8 @@ impl CheckOptions {
 
     /// Returns which data to keep of each run: keeping less limits how much memory grows with the
     /// number of runs.
-    fn keep(&self, events: &dyn Events) -> Keep {
-        Keep {
+    fn keep(&self, events: &dyn ActionEvents) -> KeepOptions {
+        KeepOptions {
             redactor: events.redactor(),
             raw: self.judge.is_some() || self.baseline.is_some() || self.promote.is_some(),
             profiles: self.has_cards,
@@ -198,7 +202,11 @@ impl CheckOptions {
     }
 
     /// Opens the judge for calls that the rules are unsure about.
-    fn open_judge(&self, judge: &JudgeOptions, events: &mut dyn Events) -> Result<OpenJudge, Stop> {
+    fn open_judge(
+        &self,
+        judge: &JudgeOptions,
+        events: &mut dyn ActionEvents,
+    ) -> Result<OpenJudge, Stop> {
         let request = JudgeRequest {
             part_of: self.config.as_deref(),
             usual: &UsualJudge::default(),
@@ -241,9 +249,9 @@ impl CheckOptions {
         &self,
         directory: &Path,
         run: &CheckRun,
-        inputs: &[Input],
-        reader: &Reader,
-        events: &mut dyn Events,
+        inputs: &[InputFile],
+        reader: &FileReader,
+        events: &mut dyn ActionEvents,
     ) -> Result<(), Stop> {
         let most = self.max_cases;
         let chosen = promote::choose(&run.checked.findings, self.alike, most);
@@ -272,14 +280,14 @@ impl CheckOptions {
 
 fn check_all(
     checker: &Checker,
-    reader: &Reader,
+    reader: &FileReader,
     selected: &Selected,
-    keep: Keep,
-    events: &mut dyn Events,
+    keep: KeepOptions,
+    events: &mut dyn ActionEvents,
 ) -> Result<(CheckRun, PrintedSessions, ReadSummary), Stop> {
     let (mut run, mut stored) = (CheckRun::default(), Collected::default());
     let mut sessions = PrintedSessions::default();
-    let work = |runs: &mut Runs<'_>, emit: &mut Emit<'_, Part>| {
+    let work = |runs: &mut Runs<'_>, emit: &mut Emit<'_, CheckedPart>| {
         super::check(runs, checker, keep, reader.pool(), emit);
     };
     let mut repeated = Repeated::default();
@@ -294,7 +302,11 @@ fn check_all(
             stored.add_findings(part.findings)?;
             stored.add_calls(&part.calls)?;
         }
-        Ok(if selected.limit == Some(run.files) { Next::Enough } else { Next::More })
+        Ok(if selected.limit == Some(run.files) {
+            Continuation::Enough
+        } else {
+            Continuation::More
+        })
     })?;
     run.stored = Some(Box::new(stored.finish()?));
     run.notes.extend(walked.note(events.verbosity()).map(Into::into));
@@ -312,7 +324,7 @@ fn again(count: u64) -> Option<String> {
 }
 
 /// Notes about sessions without a complete record of their calls.
-fn unrecorded(checked: &Checked) -> impl Iterator<Item = String> {
+fn unrecorded(checked: &CheckedTraces) -> impl Iterator<Item = String> {
     let card = &checked.scorecard;
     let said = [
         (
@@ -330,7 +342,7 @@ fn unrecorded(checked: &Checked) -> impl Iterator<Item = String> {
 }
 
 /// A note about unsure calls that were not sent to the judge because of the limit.
-fn not_asked(checked: &Checked) -> Option<String> {
+fn not_asked(checked: &CheckedTraces) -> Option<String> {
     let each: Vec<String> =
         checked.not_asked.iter().map(|(rubric, count)| format!("{rubric} {count}")).collect();
     let calls = human::things(checked.not_asked.values().sum(), "unsure call");

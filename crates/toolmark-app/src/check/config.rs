@@ -4,25 +4,25 @@ use crate::Failure;
 use crate::Stop;
 use crate::Verbosity;
 use crate::human;
-use crate::{Events, Tone};
+use crate::{ActionEvents, Tone};
 use std::path::Path;
 use toolmark_check::ToolPolicy;
-use toolmark_check::config::{Config, read_config};
-use toolmark_config::{Node, Problem, Source, parse};
+use toolmark_check::config::{CheckConfig, read_config};
+use toolmark_config::{Node, Problem, SourceText, parse};
 use toolmark_redact::printable;
 
 /// Name of the default file.
 const DEFAULT_FILE: &str = "toolmark.yaml";
 
 /// Reads the configuration; the default one if the file does not exist.
-pub fn open(named: Option<&Path>, events: &mut dyn Events) -> Result<Config, Stop> {
+pub fn open(named: Option<&Path>, events: &mut dyn ActionEvents) -> Result<CheckConfig, Stop> {
     let path = named.unwrap_or(Path::new(DEFAULT_FILE));
     if named.is_none() && !path.is_file() {
-        return Ok(Config::default());
+        return Ok(CheckConfig::default());
     }
     let source = match named {
-        Some(path) => Source::open_named(path)?,
-        None => Source::open(path)?,
+        Some(path) => SourceText::open_named(path)?,
+        None => SourceText::open(path)?,
     };
     let parsed = parse(&source);
     let mut problems = parsed.problems;
@@ -47,7 +47,7 @@ pub fn open(named: Option<&Path>, events: &mut dyn Events) -> Result<Config, Sto
 }
 
 /// Lints the section in a spec.
-pub fn lint(source: &Source) -> Vec<Problem> {
+pub fn lint(source: &SourceText) -> Vec<Problem> {
     let parsed = parse(source);
     let mut problems = Vec::new();
     let part = parsed.node.as_ref().and_then(|root| root.get("check"));
@@ -72,10 +72,10 @@ fn has_policy(root: &Node) -> bool {
 fn without(
     named: Option<&Path>,
     broken: usize,
-    source: &Source,
+    source: &SourceText,
     problems: &[Problem],
-    events: &mut dyn Events,
-) -> Result<Config, Stop> {
+    events: &mut dyn ActionEvents,
+) -> Result<CheckConfig, Stop> {
     if let Some(path) = named {
         events.problems(source, problems)?;
         if broken > 0 {
@@ -92,5 +92,5 @@ fn without(
         let words = printable!("{} was ignored: it has {}", DEFAULT_FILE, errors);
         events.note(Tone::Note, words)?;
     }
-    Ok(Config::default())
+    Ok(CheckConfig::default())
 }

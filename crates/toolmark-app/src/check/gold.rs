@@ -7,8 +7,8 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 use toolmark_check::gold::{Gold, GoldRow, GoldRowError, TemplateRow};
-use toolmark_config::{Problem, Source, yaml};
-use toolmark_dataset::ReadError;
+use toolmark_config::{Problem, SourceText, yaml};
+use toolmark_dataset::DatasetReadError;
 use toolmark_outcome::{Printable, Redactor, Untrusted};
 use toolmark_report::terminal::harmless_json;
 
@@ -19,8 +19,8 @@ pub fn read(path: &Path) -> Result<Arc<Gold>, Failure> {
         "yaml" | "yml" => of_yaml(path)?,
         _ => {
             let rows = toolmark_dataset::read(path).map_err(|error| match error {
-                ReadError::File(error) => error.into(),
-                ReadError::Rows(_) => invalid(path).causes(error.messages()),
+                DatasetReadError::File(error) => error.into(),
+                DatasetReadError::Rows(_) => invalid(path).causes(error.messages()),
             })?;
             rows.iter().map(|row| (row.line, Value::clone(&row.value))).collect()
         }
@@ -78,7 +78,7 @@ pub fn template_line(row: TemplateRow, redactor: Redactor) -> io::Result<String>
 
 /// Reads a list of rows, or a map with a list under `rows`.
 fn of_yaml(path: &Path) -> Result<Vec<(u64, Value)>, Failure> {
-    let source = Source::open_named(path)?;
+    let source = SourceText::open_named(path)?;
     let mut problems = Vec::new();
     let node = yaml::parse(&source, &mut problems);
     if !problems.is_empty() {

@@ -12,7 +12,7 @@ use crate::pool::{Emit, Pool};
 use crate::reading::Runs;
 use toolmark_check::config::chooses;
 use toolmark_check::{
-    CallRow, Checked, Checker, OverviewSums, RULES, Rule, SessionCard, SessionProfile,
+    CallRow, CheckedTraces, Checker, OverviewSums, RULES, Rule, SessionCard, SessionProfile,
 };
 use toolmark_config::did_you_mean;
 use toolmark_outcome::{Finding, Printable, Redactor};
@@ -59,7 +59,7 @@ const MAX_RUNS_OF_PART: usize = 128;
 
 /// Data to keep of each run.
 #[derive(Debug, Clone, Copy)]
-pub struct Keep {
+pub struct KeepOptions {
     /// Redacts what is kept.
     pub redactor: Redactor,
     /// Unredacted findings and sessions, for comparisons, judge questions and cases.
@@ -71,9 +71,9 @@ pub struct Keep {
 }
 
 /// Result of a part of a file.
-pub struct Part {
+pub struct CheckedPart {
     /// The sums, and the unredacted results.
-    pub checked: Checked,
+    pub checked: CheckedTraces,
     /// Sums of the profiles.
     pub sums: OverviewSums,
     /// Redacted findings.
@@ -95,7 +95,7 @@ pub struct PrintedSessions {
 
 impl PrintedSessions {
     /// Takes the profiles and cards out of a part and redacts them.
-    fn of(checked: &mut Checked, redactor: Redactor) -> Self {
+    fn of(checked: &mut CheckedTraces, redactor: Redactor) -> Self {
         let profiles = std::mem::take(&mut checked.profiles).into_iter();
         let cards = std::mem::take(&mut checked.sessions).into_iter();
         Self {
@@ -111,14 +111,14 @@ impl PrintedSessions {
     }
 
     /// Appends the sessions to a check result.
-    pub fn add_to(self, checked: &mut Checked<Printable>) {
+    pub fn add_to(self, checked: &mut CheckedTraces<Printable>) {
         checked.profiles.extend(self.profiles);
         checked.sessions.extend(self.cards);
     }
 }
 
-impl Part {
-    fn new(mut checked: Checked, keep: Keep) -> Self {
+impl CheckedPart {
+    fn new(mut checked: CheckedTraces, keep: KeepOptions) -> Self {
         let sums = OverviewSums::of(&checked.profiles);
         if !keep.profiles {
             checked.profiles = Vec::new();
@@ -158,15 +158,15 @@ impl Part {
 pub fn check(
     runs: &mut Runs<'_>,
     checker: &Checker,
-    keep: Keep,
+    keep: KeepOptions,
     pool: &Pool,
-    emit: &mut Emit<'_, Part>,
+    emit: &mut Emit<'_, CheckedPart>,
 ) {
-    let (mut ready, mut ready_runs, mut ready_calls): (Option<Part>, _, _) = (None, 0, 0);
+    let (mut ready, mut ready_runs, mut ready_calls): (Option<CheckedPart>, _, _) = (None, 0, 0);
     loop {
         let batch = next_runs(runs, pool.has_idle());
-        let parts = pool.map(&batch, |run| Part::new(checker.check(run), keep));
-        let Some(part) = parts.into_iter().reduce(Part::merge) else { break };
+        let parts = pool.map(&batch, |run| CheckedPart::new(checker.check(run), keep));
+        let Some(part) = parts.into_iter().reduce(CheckedPart::merge) else { break };
         let calls: usize = batch.iter().map(|run| run.calls.len()).sum();
         let is_full =
             ready_runs + batch.len() > MAX_RUNS_OF_PART || ready_calls + calls > MAX_CALLS;
@@ -183,7 +183,7 @@ pub fn check(
         (ready_runs, ready_calls) = (ready_runs + batch.len(), ready_calls + calls);
     }
     if let Some(last) = ready {
-        let _ = emit(Part { is_last: true, ..last });
+        let _ = emit(CheckedPart { is_last: true, ..last });
     }
 }
 
@@ -203,7 +203,9 @@ fn next_runs(runs: &mut Runs<'_>, can_help: bool) -> Vec<Trajectory> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use toolmark_outcome::judging::{Answer, Judge, Mark, Question, Quote, Ruling, Vote};
+    use toolmark_outcome::judging::{
+        CriterionMark, Judge, JudgeAnswer, JudgeQuestion, JudgeRuling, Quote, Vote,
+    };
 
     #[test]
     fn what_a_judge_says_is_masked_too() {
@@ -213,16 +215,16 @@ mod tests {
         struct Talkative;
 
         impl Judge for Talkative {
-            fn judge(&self, questions: &[Question]) -> Vec<Ruling> {
-                let mark = || Mark {
+            fn judge(&self, questions: &[JudgeQuestion]) -> Vec<JudgeRuling> {
+                let mark = || CriterionMark {
                     mark: Some(1.0),
                     reason: format!("it shows {KEY}"),
                     quotes: vec![Quote { text: KEY.into(), material: 0, piece: 0 }],
                     discarded: None,
                 };
-                let answer = || Answer { marks: vec![mark()], ..Answer::default() };
+                let answer = || JudgeAnswer { marks: vec![mark()], ..JudgeAnswer::default() };
                 let vote = || Vote { model: "m".into(), answer: Ok(answer()) };
-                questions.iter().map(|_| Ruling { votes: vec![vote()] }).collect()
+                questions.iter().map(|_| JudgeRuling { votes: vec![vote()] }).collect()
             }
         }
 

@@ -4,8 +4,8 @@
 //! selected, and keeping all of them would take too much memory.
 
 use crate::Failure;
-use crate::inputs::Input;
-use crate::reading::Reader;
+use crate::inputs::InputFile;
+use crate::reading::FileReader;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -14,10 +14,10 @@ use std::io;
 use std::path::Path;
 use toolmark_check::promote::{Alike, Case, NoCase, case};
 use toolmark_outcome::{Finding, Redactor};
-use toolmark_trace::{Options, exporter_by_id, read};
+use toolmark_trace::{ReadOptions, exporter_by_id, read};
 
 /// The created cases.
-pub struct Made {
+pub struct CreatedCases {
     /// The cases, in the order of their findings.
     pub cases: Vec<Case>,
     /// Number of findings that only user-defined toolsets produce; graders do not know these
@@ -29,9 +29,9 @@ pub struct Made {
 pub fn cases(
     chosen: &[&Finding],
     alike: Alike,
-    inputs: &[Input],
-    reader: &Reader,
-) -> Result<Made, Failure> {
+    inputs: &[InputFile],
+    reader: &FileReader,
+) -> Result<CreatedCases, Failure> {
     let mut made: BTreeMap<usize, Case> = BTreeMap::new();
     let mut unseen: BTreeSet<usize> = BTreeSet::new();
     for input in inputs {
@@ -59,12 +59,12 @@ pub fn cases(
             }
         }
     }
-    Ok(Made { cases: made.into_values().collect(), unseen: unseen.len() })
+    Ok(CreatedCases { cases: made.into_values().collect(), unseen: unseen.len() })
 }
 
 /// A case of the spec. Findings with the same prompt share one case: a new run of the prompt is
 /// checked against all of them.
-struct Entry {
+struct PromotedEntry {
     id: String,
     descriptions: Vec<String>,
     prompts: Vec<String>,
@@ -74,12 +74,12 @@ struct Entry {
     graders: Vec<(&'static str, &'static str, Value)>,
 }
 
-fn group(cases: &[Case]) -> Vec<(Entry, Vec<&Case>)> {
-    let mut entries: Vec<(Entry, Vec<&Case>)> = Vec::new();
+fn group(cases: &[Case]) -> Vec<(PromotedEntry, Vec<&Case>)> {
+    let mut entries: Vec<(PromotedEntry, Vec<&Case>)> = Vec::new();
     let mut used: BTreeMap<&str, u32> = BTreeMap::new();
     for case in cases {
         let prompt = case.prompts.first();
-        let same = |entry: &Entry| prompt.is_some() && entry.prompts.first() == prompt;
+        let same = |entry: &PromotedEntry| prompt.is_some() && entry.prompts.first() == prompt;
         let at = match entries.iter().position(|(entry, _)| same(entry)) {
             Some(at) => at,
             None => {
@@ -87,7 +87,7 @@ fn group(cases: &[Case]) -> Vec<(Entry, Vec<&Case>)> {
                 *times += 1;
                 let suffix = if *times > 1 { format!("-{times}") } else { String::new() };
                 entries.push((
-                    Entry {
+                    PromotedEntry {
                         id: format!("{}{suffix}", case.id),
                         descriptions: Vec::new(),
                         prompts: Vec::new(),
@@ -126,7 +126,7 @@ pub fn write(cases: &[Case], directory: &Path, redactor: Redactor) -> io::Result
             let name = format!("{}{suffix}.jsonl", entry.id);
             let trace = masked_trace(case, &entry.id, redactor)?;
             // A trace whose fault is a secret does not show it once it is masked.
-            if read(io::Cursor::new(trace.clone().into_bytes()), &name, &Options::default())
+            if read(io::Cursor::new(trace.clone().into_bytes()), &name, &ReadOptions::default())
                 .is_ok_and(|mut runs| runs.any(|run| case.is_shown_by(&run)))
             {
                 fs::write(directory.join(&name), &trace)?;
@@ -151,7 +151,7 @@ fn masked_trace(case: &Case, id: &str, redactor: Redactor) -> io::Result<String>
 }
 
 /// Returns the spec. Values from traces are written as JSON, which is valid YAML.
-fn spec(entries: &[Entry], redactor: Redactor) -> io::Result<String> {
+fn spec(entries: &[PromotedEntry], redactor: Redactor) -> io::Result<String> {
     let mut text = String::from(
         "# Faults that toolmark found as regression cases. A case fails on the traces it was\n\
          # made from, and on every new run of its prompt that has the fault again, whatever\n\

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use toolmark_outcome::{Finding, Role};
+use toolmark_outcome::{EvidenceRole, Finding};
 
 /// Shorter ids (`call_1`, `0`) are counted anew in every session.
 const SHORTEST_ID: usize = 20;
@@ -34,7 +34,7 @@ impl Repeated {
     }
 
     fn is_new<T: Hash>(&mut self, finding: &Finding<T>, length: fn(&T) -> usize) -> bool {
-        let about = finding.evidence.iter().find(|piece| piece.role == Role::Violation);
+        let about = finding.evidence.iter().find(|piece| piece.role == EvidenceRole::Violation);
         let id = about.and_then(|piece| piece.call.as_ref()?.id.as_ref());
         let Some(id) = id.filter(|id| length(id) >= SHORTEST_ID) else { return true };
         let file = hash(&finding.place.file);

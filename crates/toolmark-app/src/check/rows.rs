@@ -22,7 +22,7 @@ const BLOCK: usize = 16 << 10;
 #[derive(Default)]
 pub struct Collected {
     findings: Vec<Finding<Printable>>,
-    parts: Vec<Part>,
+    parts: Vec<RowBatch>,
     found: Spool,
     /// Number of findings of each kind.
     groups: Vec<FindingGroup>,
@@ -33,7 +33,7 @@ pub struct Collected {
 
 /// Rows in a spool, each preceded by its length.
 #[derive(Debug, Clone, Copy)]
-struct Part {
+struct RowBatch {
     start: u64,
     end: u64,
 }
@@ -71,7 +71,7 @@ impl Collected {
         for finding in self.findings.drain(..) {
             add(&finding, &mut self.found, &mut self.bytes)?;
         }
-        self.parts.push(Part { start, end: self.found.len() });
+        self.parts.push(RowBatch { start, end: self.found.len() });
         Ok(())
     }
 
@@ -114,7 +114,7 @@ const LENGTH: usize = 4;
 pub struct SortedRows {
     /// All findings, if few.
     findings: Vec<Finding<Printable>>,
-    parts: Vec<Part>,
+    parts: Vec<RowBatch>,
     found: RefCell<Spool>,
     groups: Vec<FindingGroup>,
     calls: RefCell<Spool>,
@@ -129,32 +129,32 @@ impl RowStore for SortedRows {
         if self.parts.is_empty() {
             return Ok(Box::new(self.findings.iter().cloned().map(Ok)));
         }
-        let mut merge = Merge { parts: Vec::new(), heads: BinaryHeap::new() };
+        let mut merge = BatchMerge { parts: Vec::new(), heads: BinaryHeap::new() };
         for (at, part) in self.parts.iter().enumerate() {
-            merge.parts.push(Cursor::new(&self.found, *part));
+            merge.parts.push(RowCursor::new(&self.found, *part));
             merge.advance(at)?;
         }
         Ok(Box::new(merge))
     }
 
     fn calls(&self) -> io::Result<StoredRows<'_, CallRow<Printable>>> {
-        let all = Part { start: 0, end: self.calls.borrow().len() };
-        let mut cursor = Cursor::new(&self.calls, all);
+        let all = RowBatch { start: 0, end: self.calls.borrow().len() };
+        let mut cursor = RowCursor::new(&self.calls, all);
         Ok(Box::new(std::iter::from_fn(move || cursor.next().transpose())))
     }
 }
 
 /// Reads the rows of a batch.
-struct Cursor<'s> {
+struct RowCursor<'s> {
     spool: &'s RefCell<Spool>,
-    rest: Part,
+    rest: RowBatch,
     block: Vec<u8>,
     /// Number of consumed bytes of the block.
     taken: usize,
 }
 
-impl<'s> Cursor<'s> {
-    fn new(spool: &'s RefCell<Spool>, rest: Part) -> Self {
+impl<'s> RowCursor<'s> {
+    fn new(spool: &'s RefCell<Spool>, rest: RowBatch) -> Self {
         Self { spool, rest, block: Vec::new(), taken: 0 }
     }
 
@@ -191,12 +191,12 @@ impl<'s> Cursor<'s> {
 }
 
 /// Merges sorted batches.
-struct Merge<'s> {
-    parts: Vec<Cursor<'s>>,
+struct BatchMerge<'s> {
+    parts: Vec<RowCursor<'s>>,
     heads: BinaryHeap<Head>,
 }
 
-impl Merge<'_> {
+impl BatchMerge<'_> {
     /// Reads the next finding of a batch.
     fn advance(&mut self, part: usize) -> io::Result<()> {
         let Some(cursor) = self.parts.get_mut(part) else { return Ok(()) };
@@ -206,7 +206,7 @@ impl Merge<'_> {
     }
 }
 
-impl Iterator for Merge<'_> {
+impl Iterator for BatchMerge<'_> {
     type Item = io::Result<Finding<Printable>>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -244,11 +244,11 @@ impl Eq for Head {}
 #[cfg(test)]
 mod tests {
     use super::*;
-    use toolmark_check::{Checked, Checker};
+    use toolmark_check::{CheckedTraces, Checker};
     use toolmark_outcome::{Redactor, Severity};
     use toolmark_session::notation;
 
-    fn checked() -> Checked<Printable> {
+    fn checked() -> CheckedTraces<Printable> {
         let run = notation::parse(
             "Read {\"file_path\":\"/w/a.rs\"} -> \"1\\tone\"\n\
              Read {\"file_path\":\"/w/a.rs\"} -> \"1\\tone\"\n\

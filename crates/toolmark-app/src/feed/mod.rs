@@ -3,17 +3,17 @@
 pub mod fix;
 pub mod promote;
 
-use crate::inputs::Input;
-use crate::reading::{Reader, Runs};
+use crate::inputs::InputFile;
+use crate::reading::{FileReader, Runs};
 use crate::select::{NamedTraces, SessionFilter};
-use crate::{Events, Failure, Stop, human};
+use crate::{ActionEvents, Failure, Stop, human};
 use jiff::Timestamp;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use toolmark_base::read_file;
 use toolmark_check::Checker;
-use toolmark_feed::{Batch, Collector, Decision, Decisions, Feed, Issue, Kind};
+use toolmark_feed::{Batch, Collector, Feed, Issue, IssueDecision, IssueDecisions, OccurrenceKind};
 
 /// Maximum size of a file of decisions, in bytes.
 const MAX_DECISIONS: u64 = 256 << 20;
@@ -22,7 +22,7 @@ const MAX_DECISIONS: u64 = 256 << 20;
 #[derive(Debug, Clone)]
 pub struct FeedOptions {
     /// Only occurrences of this kind.
-    pub kind: Option<Kind>,
+    pub kind: Option<OccurrenceKind>,
     /// File of decisions.
     pub state: PathBuf,
     /// Named traces.
@@ -34,13 +34,13 @@ pub struct FeedOptions {
 }
 
 /// Reads a file of decisions; empty if it does not exist.
-pub fn read_decisions(path: &Path) -> Result<Decisions, Failure> {
+pub fn read_decisions(path: &Path) -> Result<IssueDecisions, Failure> {
     match read_file::read_text(path, MAX_DECISIONS) {
-        Ok(text) => Decisions::parse(&text).map_err(|error| {
+        Ok(text) => IssueDecisions::parse(&text).map_err(|error| {
             Failure::usage(format!("the decisions in {} are invalid", path.display()))
                 .because(&error)
         }),
-        Err(error) if error.is_missing() || error.is_empty() => Ok(Decisions::default()),
+        Err(error) if error.is_missing() || error.is_empty() => Ok(IssueDecisions::default()),
         Err(error) => Err(error.into()),
     }
 }
@@ -50,7 +50,7 @@ pub struct ReadFeed {
     /// Grouped occurrences.
     pub feed: Feed,
     /// Decisions about issues.
-    pub decisions: Decisions,
+    pub decisions: IssueDecisions,
     /// Time of the states.
     pub now: Timestamp,
     /// Number of files with a session.
@@ -60,9 +60,9 @@ pub struct ReadFeed {
     /// Notes about the input.
     pub notes: Vec<String>,
     /// The files.
-    pub inputs: Vec<Input>,
+    pub inputs: Vec<InputFile>,
     /// The reader, for a second pass.
-    pub reader: Reader,
+    pub reader: FileReader,
 }
 
 impl ReadFeed {
@@ -79,8 +79,8 @@ impl ReadFeed {
 /// If the decisions are invalid, or no session could be read.
 pub fn read(
     options: &FeedOptions,
-    reader: Reader,
-    events: &mut dyn Events,
+    reader: FileReader,
+    events: &mut dyn ActionEvents,
 ) -> Result<ReadFeed, Stop> {
     let decisions = read_decisions(&options.state)?;
     let mut selected = options.sessions.select_at_most(&options.traces, None)?;
@@ -128,7 +128,7 @@ pub fn read(
 /// # Errors
 ///
 /// If the file cannot be written.
-pub fn append_decisions(decisions: &[Decision], path: &Path) -> Result<(), Stop> {
+pub fn append_decisions(decisions: &[IssueDecision], path: &Path) -> Result<(), Stop> {
     let failed = |error: io::Error| Failure::write(path, &error);
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         fs::create_dir_all(folder).map_err(failed)?;

@@ -4,29 +4,29 @@ use super::dump;
 use super::options::{GraderOptions, SpecOptions};
 use super::read::{UnmatchedRun, grade};
 use super::select::CaseSelection;
-use super::stream::{Kept, Made, Ordered, Target};
+use super::stream::{KeptOutcomes, Ordered, RenderedOutcome, StreamTarget};
 use super::{spec, specs};
-use crate::inputs::{Input, expand};
+use crate::inputs::{InputFile, expand};
 use crate::judge::OpenJudge;
 use crate::pool::{Emit, Pool};
-use crate::reading::{Next, Reader, Runs};
-use crate::run::assemble::{Wanted, decorate};
-use crate::run::recorded::Recorded;
+use crate::reading::{Continuation, FileReader, Runs};
+use crate::run::assemble::{RequiredParts, decorate};
+use crate::run::recorded::RecordedRun;
 use crate::run::{empty_plan, open_spec};
 use crate::select::NamedTraces;
-use crate::{Events, Failure, Stop, Tone, Verbosity, human};
+use crate::{ActionEvents, Failure, Stop, Tone, Verbosity, human};
 use std::io;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::slice;
 use std::sync::Arc;
 use toolmark_base::{ReadFileError, read_file};
-use toolmark_grade::{Grading, Plan, Selection, Unpaired, merge};
+use toolmark_grade::{Grading, Plan, RunSelection, Unpaired, merge};
 use toolmark_judge::JudgeClient;
 use toolmark_outcome::{CaseResult, Environment, Printable, RunResult, Untrusted, Verdict};
 use toolmark_report::ReportError;
-use toolmark_run::Store;
-use toolmark_trace::{Format, Options};
+use toolmark_run::RunStore;
+use toolmark_trace::{Format, ReadOptions};
 
 /// Maximum size of a diff, in bytes.
 const MAX_DIFF: u64 = 256 << 20;
@@ -73,10 +73,10 @@ pub struct Prepared {
     pub plans: Vec<(PathBuf, Plan)>,
     /// The judge, if a grader needs one.
     pub judge: Option<OpenJudge>,
-    inputs: Vec<Input>,
+    inputs: Vec<InputFile>,
     forced: Option<(usize, usize)>,
     environment: Environment,
-    selection: Selection,
+    selection: RunSelection,
 }
 
 impl Prepared {
@@ -95,14 +95,14 @@ impl Prepared {
 }
 
 /// The inputs of grading.
-struct Work<'w> {
-    inputs: &'w [Input],
+struct GradingWork<'w> {
+    inputs: &'w [InputFile],
     plans: &'w [(PathBuf, Plan)],
     gradings: &'w [Grading<'w>],
     judge: Option<&'w OpenJudge>,
 }
 
-impl<'w> Work<'w> {
+impl<'w> GradingWork<'w> {
     fn new(prepared: &'w Prepared, gradings: &'w [Grading<'w>]) -> Self {
         let Prepared { inputs, plans, judge, .. } = prepared;
         Self { inputs, plans, gradings, judge: judge.as_ref() }
@@ -141,7 +141,7 @@ impl GradeOptions {
     /// # Errors
     ///
     /// If a spec is invalid, or there are no traces.
-    pub fn prepare(&self, events: &mut dyn Events) -> Result<Prepared, Stop> {
+    pub fn prepare(&self, events: &mut dyn ActionEvents) -> Result<Prepared, Stop> {
         let mut options = self.loading.load_options(&self.spec)?;
         options.stores_cases = true;
         let mut plans = Vec::new();
@@ -159,7 +159,7 @@ impl GradeOptions {
         };
         let judge = self.graders.open_judge(&plans, events)?;
         let environment = self.environment(judge.as_ref())?;
-        let selection = Selection { timelines: self.timelines, traces: self.keeps_traces };
+        let selection = RunSelection { timelines: self.timelines, traces: self.keeps_traces };
         Ok(Prepared { plans, judge, inputs, forced, environment, selection })
     }
 
@@ -173,16 +173,16 @@ impl GradeOptions {
         &self,
         prepared: &'g Prepared,
         gradings: &'g [Grading<'g>],
-        targets: &[Target],
-        events: &mut dyn Events,
+        targets: &[StreamTarget],
+        events: &mut dyn ActionEvents,
     ) -> Result<Option<Streamed<'g>>, Stop> {
-        let work = &Work::new(prepared, gradings);
+        let work = &GradingWork::new(prepared, gradings);
         let ([grading], [(_, plan)]) = (gradings, prepared.plans.as_slice()) else {
             return Ok(None);
         };
         let redactor = events.redactor();
-        let mut kept = Kept::new(grading, plan, redactor);
-        let make = |outcome: CaseResult| Made::of(outcome, targets, redactor);
+        let mut kept = KeptOutcomes::new(grading, plan, redactor);
+        let make = |outcome: CaseResult| RenderedOutcome::of(outcome, targets, redactor);
         let (notes, unread) = self.grade(work, make, events, |_, made| {
             let made = made.map_err(failed_report)?;
             kept.add(&made)?;
@@ -211,9 +211,9 @@ impl GradeOptions {
         &self,
         prepared: &Prepared,
         gradings: &[Grading<'_>],
-        events: &mut dyn Events,
+        events: &mut dyn ActionEvents,
     ) -> Result<Option<(RunResult<Printable>, bool)>, Stop> {
-        let work = &Work::new(prepared, gradings);
+        let work = &GradingWork::new(prepared, gradings);
         let mut outcomes: Vec<Vec<CaseResult>> = vec![Vec::new(); work.gradings.len()];
         let (notes, unread) = self.grade(
             work,
@@ -243,7 +243,11 @@ impl GradeOptions {
     }
 
     /// Reports what the judge was asked. Returns true if its questions are to be printed instead.
-    fn ends_with_questions(&self, work: &Work<'_>, events: &mut dyn Events) -> Result<bool, Stop> {
+    fn ends_with_questions(
+        &self,
+        work: &GradingWork<'_>,
+        events: &mut dyn ActionEvents,
+    ) -> Result<bool, Stop> {
         match work.judge {
             Some(judge) => self.graders.judge.ends_with_questions(judge, events),
             None => Ok(false),
@@ -256,15 +260,15 @@ impl GradeOptions {
     /// # Errors
     ///
     /// If the description of the run cannot be read.
-    pub fn recorded_run(&self) -> Result<Option<(PathBuf, Store)>, Failure> {
-        if let Some(store) = Store::open(&self.spec) {
+    pub fn recorded_run(&self) -> Result<Option<(PathBuf, RunStore)>, Failure> {
+        if let Some(store) = RunStore::open(&self.spec) {
             let info = store.info().map_err(|error| ReadFileError::io(&self.spec, error))?;
             let named = [info.spec_absolute, store.root().join(info.spec_copy)];
             let spec = named.into_iter().find(|path| path.is_file());
             return Ok(spec.map(|spec| (spec, store)));
         }
         match self.traces.traces.as_slice() {
-            [only] => Ok(Store::open(only).map(|store| (self.spec.clone(), store))),
+            [only] => Ok(RunStore::open(only).map(|store| (self.spec.clone(), store))),
             _ => Ok(None),
         }
     }
@@ -277,15 +281,15 @@ impl GradeOptions {
     pub fn grade_again(
         &self,
         spec: &Path,
-        store: &Store,
-        events: &mut dyn Events,
+        store: &RunStore,
+        events: &mut dyn ActionEvents,
     ) -> Result<GradedAgain, Stop> {
         let options = self.loading.load_options(spec)?;
         let mut opened = open_spec(spec, &options, &self.loading.key(), events)?;
         let mut plans = vec![std::mem::replace(&mut opened.plan, empty_plan())];
         self.selection.select(&mut plans, |plan| plan)?;
         let plan = plans.pop().unwrap_or_else(empty_plan);
-        let recorded = Recorded::new(store, plan);
+        let recorded = RecordedRun::new(store, plan);
         if recorded.trials.is_empty() {
             let message = format!("{} holds no trial of these cases", store.root().display());
             return Err(Failure::usage(message).into());
@@ -293,8 +297,8 @@ impl GradeOptions {
         let plans = vec![(spec.to_owned(), recorded.plan)];
         let judge = self.graders.open_judge(&plans, events)?;
         let environment = self.environment(judge.as_ref())?;
-        let wanted = Wanted { traces: self.keeps_traces, timelines: self.timelines };
-        let selection = Selection { timelines: wanted.timelines, traces: false };
+        let wanted = RequiredParts { traces: self.keeps_traces, timelines: self.timelines };
+        let selection = RunSelection { timelines: wanted.timelines, traces: false };
         let Some((_, plan)) = plans.first() else {
             return Err(Failure::usage("the spec has no plan").into());
         };
@@ -338,25 +342,29 @@ impl GradeOptions {
     }
 
     /// Whether the input is one file with one trajectory.
-    fn has_lone_run(&self, inputs: &[Input], events: &mut dyn Events) -> io::Result<bool> {
+    fn has_lone_run(
+        &self,
+        inputs: &[InputFile],
+        events: &mut dyn ActionEvents,
+    ) -> io::Result<bool> {
         let [input] = inputs else { return Ok(false) };
         if !input.is_named_file() {
             return Ok(false);
         }
-        let options = Options { force: self.format, ..Options::default() };
-        let reader = Reader::new(options, Pool::new(self.jobs), Verbosity::Quiet);
+        let options = ReadOptions { force: self.format, ..ReadOptions::default() };
+        let reader = FileReader::new(options, Pool::new(self.jobs), Verbosity::Quiet);
         let work = |runs: &mut Runs<'_>, emit: &mut Emit<'_, ()>| {
             let _ = runs.bare().take(2).try_for_each(|_| emit(()));
         };
         let mut count = 0;
         reader.stream(inputs, events, work, |found| {
             count += found.into_iter().count();
-            Ok(if count > 1 { Next::Enough } else { Next::More })
+            Ok(if count > 1 { Continuation::Enough } else { Continuation::More })
         })?;
         Ok(count == 1)
     }
 
-    fn inputs(&self, plans: &[(PathBuf, Plan)]) -> Result<Vec<Input>, Failure> {
+    fn inputs(&self, plans: &[(PathBuf, Plan)]) -> Result<Vec<InputFile>, Failure> {
         if let Some(inputs) = self.traces.inputs()? {
             return Ok(inputs);
         }
@@ -394,9 +402,9 @@ impl GradeOptions {
     /// Returns notes, and whether something could not be read.
     fn grade<T: Send>(
         &self,
-        work: &Work<'_>,
+        work: &GradingWork<'_>,
         make: impl Fn(CaseResult) -> T + Sync,
-        events: &mut dyn Events,
+        events: &mut dyn ActionEvents,
         mut take: impl FnMut(usize, T) -> io::Result<Verdict>,
     ) -> Result<(Vec<Untrusted>, bool), Stop> {
         // A thread that waits for a judge needs no core.
@@ -407,8 +415,8 @@ impl GradeOptions {
         });
         let pool = Pool::new(self.jobs.or(waiting));
         let pool = if self.fail_fast { pool.one_at_a_time() } else { pool };
-        let options = Options { force: self.format, ..Options::default() };
-        let reader = Reader::new(options, pool, events.verbosity());
+        let options = ReadOptions { force: self.format, ..ReadOptions::default() };
+        let reader = FileReader::new(options, pool, events.verbosity());
         let reader = reader.with_status(judge.map(|judge| judge.status.clone()));
         let keeps_traces = self.keeps_traces;
         let read = |runs: &mut Runs<'_>, emit: &mut Emit<'_, _>| {
@@ -425,12 +433,12 @@ impl GradeOptions {
                             fails |= take(spec, outcome)? == Verdict::Fail;
                         }
                         if fails && self.fail_fast {
-                            return Ok(Next::Enough);
+                            return Ok(Continuation::Enough);
                         }
                     }
                 }
             }
-            Ok(Next::More)
+            Ok(Continuation::More)
         })?;
         let mut notes = notes(work.plans, &unpaired);
         notes.extend(walked.note(events.verbosity()).map(Into::into));
@@ -441,7 +449,7 @@ impl GradeOptions {
         &self,
         result: &mut RunResult,
         directory: &Path,
-        events: &mut dyn Events,
+        events: &mut dyn ActionEvents,
     ) -> Result<(), Stop> {
         let written = dump::write(&result.outcomes, directory)
             .map_err(|error| Failure::write(directory, &error))?;

@@ -2,12 +2,12 @@
 
 use super::types;
 use crate::judge::{ByRules, JudgeOptions, JudgeRequest, OpenJudge};
-use crate::{Events, Failure, Stop};
+use crate::{ActionEvents, Failure, Stop};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use toolmark_grade::{LoadOptions, Plan};
 use toolmark_outcome::judging::Judge;
-use toolmark_outcome::{Environment, Findings, Profile};
+use toolmark_outcome::{Environment, FindingSource, Profile};
 
 /// Options for loading a spec.
 #[derive(Debug, Clone, Default)]
@@ -69,7 +69,7 @@ impl GraderOptions {
     pub fn open_judge(
         &self,
         plans: &[(PathBuf, Plan)],
-        events: &mut dyn Events,
+        events: &mut dyn ActionEvents,
     ) -> Result<Option<OpenJudge>, Stop> {
         let asks = |(_, plan): &&(PathBuf, Plan)| plan.asks_judge();
         let Some((path, plan)) = plans.iter().find(asks).filter(|_| self.may_ask) else {
@@ -90,7 +90,7 @@ impl GraderOptions {
         Environment {
             may_run: self.may_run,
             judge: judge.map(|judge| Arc::clone(&judge.client) as Arc<dyn Judge>),
-            findings: judge.map(|_| Arc::new(ByRules::default()) as Arc<dyn Findings>),
+            findings: judge.map(|_| Arc::new(ByRules::default()) as Arc<dyn FindingSource>),
             ..Environment::default()
         }
     }

@@ -15,7 +15,7 @@ const MAX_RESULTS: usize = 8;
 
 /// The results of a run for each spec with a matching case: index of the spec and result. Without a
 /// matching case, the name of the run and the reason.
-pub type Graded<T> = Result<Vec<(usize, T)>, UnmatchedRun>;
+pub type GradedRuns<T> = Result<Vec<(usize, T)>, UnmatchedRun>;
 
 /// A run without a matching case.
 pub struct UnmatchedRun {
@@ -34,11 +34,11 @@ pub fn grade<T: Send>(
     keeps_traces: bool,
     pool: &Pool,
     make: impl Fn(CaseResult) -> T + Sync,
-    emit: &mut Emit<'_, Vec<Graded<T>>>,
+    emit: &mut Emit<'_, Vec<GradedRuns<T>>>,
 ) {
     loop {
         let one = |run: &Trajectory| grade_one(run, gradings, keeps_traces, &make);
-        let graded: Vec<Graded<T>> = if pool.has_idle() {
+        let graded: Vec<GradedRuns<T>> = if pool.has_idle() {
             let batch: Vec<Trajectory> = runs.take(BATCH).collect();
             pool.map(&batch, one)
         } else {
@@ -56,7 +56,7 @@ fn grade_one<T>(
     gradings: &[Grading<'_>],
     keeps_traces: bool,
     make: impl Fn(CaseResult) -> T,
-) -> Graded<T> {
+) -> GradedRuns<T> {
     let mut results = Vec::new();
     let mut unmatched = None;
     for (spec, grading) in gradings.iter().enumerate() {

@@ -1,6 +1,6 @@
 //! Loads a spec and reports its problems.
 
-use crate::Events;
+use crate::ActionEvents;
 use crate::Stop;
 use crate::Verbosity;
 use crate::human;
@@ -9,14 +9,14 @@ use std::io;
 use std::path::Path;
 use toolmark_base::{ReadFileError, read_file};
 use toolmark_config::Problem;
-use toolmark_config::Source;
-use toolmark_grade::{LoadOptions, Loaded};
+use toolmark_config::SourceText;
+use toolmark_grade::{LoadOptions, LoadedSpec};
 use toolmark_spec::load;
 
 /// Result of loading a spec.
 pub struct Spec {
     /// The spec and its problems.
-    pub loaded: Loaded,
+    pub loaded: LoadedSpec,
     /// Number of reported errors.
     pub errors: usize,
     /// Whether the dataset of the command line could not be read.
@@ -36,7 +36,11 @@ impl Spec {
 }
 
 /// Loads a spec; reports its errors, and its warnings unless quiet.
-pub fn open(path: &Path, options: &LoadOptions, events: &mut dyn Events) -> Result<Spec, Stop> {
+pub fn open(
+    path: &Path,
+    options: &LoadOptions,
+    events: &mut dyn ActionEvents,
+) -> Result<Spec, Stop> {
     check_dataset(options)?;
     let loaded = load(path, options)?;
     let mut errors = 0;
@@ -61,7 +65,7 @@ pub fn check_dataset(options: &LoadOptions) -> Result<(), ReadFileError> {
 }
 
 /// Whether the dataset of a spec could not be read.
-pub fn lacks_dataset(loaded: &Loaded) -> bool {
+pub fn lacks_dataset(loaded: &LoadedSpec) -> bool {
     loaded.problems.iter().any(|problem| problem.code == "unreadable-dataset")
 }
 
@@ -71,8 +75,8 @@ pub fn lacks_dataset(loaded: &Loaded) -> bool {
 ///
 /// If they could not be written.
 pub fn report_problems(
-    events: &mut dyn Events,
-    source: &Source,
+    events: &mut dyn ActionEvents,
+    source: &SourceText,
     problems: &[Problem],
 ) -> io::Result<()> {
     let is_quiet = events.verbosity() == Verbosity::Quiet;

@@ -6,12 +6,12 @@ use std::io;
 use std::path::PathBuf;
 use toolmark_grade::{Grading, Plan, Standing};
 use toolmark_outcome::{CaseResult, Printable, Redactor, RunResult, Untrusted, Verdict};
-use toolmark_report::{OutcomeRow, Outcomes, ReportError, Stream};
+use toolmark_report::{OutcomeRow, Outcomes, ReportError, ReportStream};
 
 /// A streamed report and its destination.
-pub struct Target {
+pub struct StreamTarget {
     /// Format of the report.
-    pub stream: Stream,
+    pub stream: ReportStream,
     /// Output file; `None` for stdout.
     pub path: Option<PathBuf>,
 }
@@ -20,10 +20,10 @@ pub struct Target {
 const USUAL_PIECE: usize = 8 << 10;
 
 /// Appends a chunk to the bytes and returns the offset at which it is split.
-type MakePiece<'o> = dyn Fn(&Stream, &mut Vec<u8>) -> Result<usize, ReportError> + 'o;
+type MakePiece<'o> = dyn Fn(&ReportStream, &mut Vec<u8>) -> Result<usize, ReportError> + 'o;
 
 /// The rendered chunks of an outcome.
-pub struct Made {
+pub struct RenderedOutcome {
     /// Position and verdict of the outcome.
     pub standing: Standing,
     /// The concatenated chunks.
@@ -32,11 +32,11 @@ pub struct Made {
     sizes: Vec<(usize, usize)>,
 }
 
-impl Made {
+impl RenderedOutcome {
     /// Renders the chunks of an outcome for these reports.
     pub fn of(
         outcome: CaseResult,
-        targets: &[Target],
+        targets: &[StreamTarget],
         redactor: Redactor,
     ) -> Result<Self, ReportError> {
         let standing = Standing::of(&outcome);
@@ -61,7 +61,7 @@ impl Made {
 }
 
 /// The kept parts of the outcomes.
-pub struct Kept<'g> {
+pub struct KeptOutcomes<'g> {
     grading: &'g Grading<'g>,
     plan: &'g Plan,
     redactor: Redactor,
@@ -73,7 +73,7 @@ pub struct Kept<'g> {
     spool: Spool,
 }
 
-impl<'g> Kept<'g> {
+impl<'g> KeptOutcomes<'g> {
     /// Returns an empty store for a plan.
     #[must_use]
     pub fn new(grading: &'g Grading<'g>, plan: &'g Plan, redactor: Redactor) -> Self {
@@ -98,7 +98,7 @@ impl<'g> Kept<'g> {
     /// # Errors
     ///
     /// If they could not be stored.
-    pub fn add(&mut self, made: &Made) -> io::Result<()> {
+    pub fn add(&mut self, made: &RenderedOutcome) -> io::Result<()> {
         let size = |n: usize| u32::try_from(n).map_err(|_| io::ErrorKind::FileTooLarge);
         self.starts.push(self.spool.add(&made.bytes)?);
         for &(length, parted) in &made.sizes {
@@ -111,12 +111,12 @@ impl<'g> Kept<'g> {
     /// Adds the cases without a run, sorts the outcomes by case and sums them up.
     pub fn finish(
         mut self,
-        targets: &[Target],
+        targets: &[StreamTarget],
         notes: Vec<Untrusted>,
     ) -> Result<(RunResult, Ordered<'g>), ReportError> {
         let graded: Vec<usize> = self.standings.iter().map(|one| one.case_index).collect();
         for outcome in self.grading.not_run(graded) {
-            self.add(&Made::of(outcome, targets, self.redactor)?)?;
+            self.add(&RenderedOutcome::of(outcome, targets, self.redactor)?)?;
         }
         let mut order: Vec<usize> = (0..self.standings.len()).collect();
         // Stable: trials stay in the order of the input.
@@ -137,7 +137,7 @@ impl<'g> Kept<'g> {
 /// The sorted outcomes, for one of the reports.
 pub struct Ordered<'g> {
     /// The kept parts, with sorted standings.
-    kept: Kept<'g>,
+    kept: KeptOutcomes<'g>,
     order: Vec<usize>,
     trials: Vec<u32>,
     target: usize,

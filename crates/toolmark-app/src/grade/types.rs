@@ -2,7 +2,7 @@
 
 use crate::Failure;
 use std::path::{Path, PathBuf};
-use toolmark_config::{Node, Source, parse};
+use toolmark_config::{Node, SourceText, parse};
 
 /// Name of the file that may declare grader types.
 const FILE: &str = "toolmark.yaml";
@@ -16,7 +16,7 @@ pub fn declared(spec: &Path, named: &[String]) -> Result<Vec<String>, Failure> {
     files.dedup();
     for path in files.iter().filter(|path| path.is_file()) {
         let failed = |words: &str| Failure::usage(format!("{}: {words}", path.display()));
-        let Ok(source) = Source::open(path) else { continue };
+        let Ok(source) = SourceText::open(path) else { continue };
         let parsed = parse(&source);
         let Some(list) = parsed.node.as_ref().and_then(|root| root.get("grader_types")) else {
             continue;

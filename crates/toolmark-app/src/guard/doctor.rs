@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::Instant;
-use toolmark_hosts::{Answer, by_id};
+use toolmark_hosts::{HookOutput, by_id};
 
 /// A harmless call, which must be allowed.
 const HARMLESS: &str = "ls";
@@ -56,7 +56,7 @@ fn hand_over(
     command: &str,
     call: &str,
     cwd: &Path,
-) -> Result<(Answer, u128), HookFault> {
+) -> Result<(HookOutput, u128), HookFault> {
     let protocol = by_id(host).ok_or(HookFault::Host)?.protocol;
     let payload = protocol.sample(call, &cwd.to_string_lossy(), TRIAL).to_string();
     let (shell, flag) = if cfg!(windows) { ("cmd", "/C") } else { ("sh", "-c") };
@@ -75,7 +75,7 @@ fn hand_over(
     let output = child.wait_with_output()?;
     let took = started.elapsed().as_millis();
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let answer = Answer {
+    let answer = HookOutput {
         stdout: text(&output.stdout),
         stderr: text(&output.stderr),
         exit: output.status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX),

@@ -1,10 +1,10 @@
 //! The hosts for which the guard is installed, and their settings.
 
-use crate::{Events, Failure, Stop, Tone};
+use crate::{ActionEvents, Failure, Stop, Tone};
 use std::env;
 use std::path::{Path, PathBuf};
 use toolmark_guard::files;
-use toolmark_hosts::install::{self, Environment, Scope, Settings};
+use toolmark_hosts::install::{self, Environment, HostSettings, SettingsScope};
 use toolmark_report::Verbosity;
 
 /// Returns the selected agents: all known ones, the named ones, or those found on this machine.
@@ -16,7 +16,7 @@ pub fn selected(
     names: &[String],
     all: bool,
     place: &Environment,
-    events: &mut dyn Events,
+    events: &mut dyn ActionEvents,
 ) -> Result<Vec<&'static str>, Stop> {
     let known = || install::ids().collect::<Vec<_>>().join(", ");
     if all {
@@ -53,11 +53,11 @@ pub fn selected(
 /// The host is unknown, or has no such settings.
 pub fn settings<'a>(
     host: &str,
-    scope: Scope,
+    scope: SettingsScope,
     place: &'a Environment,
     binary: &Path,
-) -> Result<Settings<'a>, Failure> {
-    let settings = Settings::new(host, scope, place, binary);
+) -> Result<HostSettings<'a>, Failure> {
+    let settings = HostSettings::new(host, scope, place, binary);
     let settings = settings.map_err(|error| Failure::usage(error.to_string()))?;
     Ok(settings.with_fixed(files::to_be_fixed().as_deref(), files::log_to_be_fixed().as_deref()))
 }

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
-use toolmark_guard::policy::Log;
-use toolmark_guard::{Args, Event, Guard, Moment};
+use toolmark_guard::policy::LogLocation;
+use toolmark_guard::{Args, Guard, HookEvent, Moment};
 use toolmark_redact::MASK;
 
 /// Number of bytes read from the end of the log.
@@ -18,7 +18,7 @@ pub const TRIAL: &str = "toolmark-guard-doctor";
 
 /// A decision and its time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Last {
+pub struct LastDecision {
     /// Time of the decision.
     pub time: String,
     /// The decision.
@@ -26,7 +26,7 @@ pub struct Last {
 }
 
 #[derive(Deserialize)]
-struct Row {
+struct LastDecisionRow {
     host: String,
     time: String,
     decision: String,
@@ -55,7 +55,7 @@ pub fn stopped(guard: &Guard, log: &Path, root: &Path) -> Option<Stopped> {
         if !is_stop || !is_here || text("session").as_deref() == Some(TRIAL) {
             return None;
         }
-        let mut event = Event::new(Moment::Before, text("host")?, text("tool")?);
+        let mut event = HookEvent::new(Moment::Before, text("host")?, text("tool")?);
         event.args = Args::Json(row.get("args")?.clone());
         let command = guard.command(&event)?;
         let is_whole = !command.contains(MASK) && !command.contains("… [");
@@ -75,10 +75,10 @@ fn end_of(path: &Path) -> Option<String> {
 
 /// Returns the last decisions by host; empty if there is no log.
 #[must_use]
-pub fn of_hosts(log: &Log) -> BTreeMap<String, Last> {
+pub fn of_hosts(log: &LogLocation) -> BTreeMap<String, LastDecision> {
     let text = log.place().ok().flatten().and_then(|path| end_of(&path)).unwrap_or_default();
-    let rows = text.lines().filter_map(|line| serde_json::from_str::<Row>(line).ok());
+    let rows = text.lines().filter_map(|line| serde_json::from_str::<LastDecisionRow>(line).ok());
     rows.filter(|row| row.session.as_deref() != Some(TRIAL))
-        .map(|Row { host, time, decision, .. }| (host, Last { time, decision }))
+        .map(|LastDecisionRow { host, time, decision, .. }| (host, LastDecision { time, decision }))
         .collect()
 }

@@ -13,7 +13,7 @@ pub use lint::lint;
 
 use crate::Failure;
 use crate::Stop;
-use crate::{Events, Tone};
+use crate::{ActionEvents, Tone};
 use std::env;
 use std::io;
 use std::path::Path;
@@ -21,13 +21,13 @@ use toolmark_check::config::read_config;
 use toolmark_guard::Guard;
 use toolmark_guard::files::{self, Opened, Readers, Trust};
 use toolmark_match::call_match::compile_schema;
-use toolmark_trace::{Options, read_path};
+use toolmark_trace::{ReadOptions, read_path};
 
 /// Readers of every section of a policy.
 pub static READERS: Readers = Readers {
     schemas: compile_schema,
     toolsets: |check, problems| read_config(check, problems).toolsets,
-    transcripts: |path| read_path(path, &Options::default()).ok()?.next(),
+    transcripts: |path| read_path(path, &ReadOptions::default()).ok()?.next(),
 };
 
 /// Opens the guard for a session in a directory.
@@ -48,12 +48,12 @@ pub fn fixed(policy: Option<&Path>) -> Opened {
 }
 
 /// Prints all problems of the files; returns the guard if there are no errors.
-pub fn usable(opened: Opened, events: &mut dyn Events) -> Result<Guard, Stop> {
+pub fn usable(opened: Opened, events: &mut dyn ActionEvents) -> Result<Guard, Stop> {
     Ok(without_faults(opened, events)?.guard)
 }
 
 /// Like `usable`, but returns everything that was opened.
-pub fn without_faults(opened: Opened, events: &mut dyn Events) -> Result<Opened, Stop> {
+pub fn without_faults(opened: Opened, events: &mut dyn ActionEvents) -> Result<Opened, Stop> {
     let opened = opened.checked();
     show(&opened, events)?;
     match opened.broken() {
@@ -66,7 +66,7 @@ pub fn without_faults(opened: Opened, events: &mut dyn Events) -> Result<Opened,
 }
 
 /// Prints the problems of the files.
-pub fn show(opened: &Opened, events: &mut dyn Events) -> io::Result<()> {
+pub fn show(opened: &Opened, events: &mut dyn ActionEvents) -> io::Result<()> {
     for file in &opened.files {
         events.problems(&file.source, &file.problems)?;
     }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use toolmark_shell::Decision;
-use toolmark_shell::catalog::{Family, KnownCommand, KnownExample};
+use toolmark_shell::catalog::{KnownCommand, KnownExample, ProgramFamily};
 
 /// A family in the JSON output.
 #[derive(Debug, Serialize)]
@@ -39,8 +39,8 @@ pub struct ExampleRow<'a> {
     command: &'a str,
 }
 
-impl<'a> From<&'a Family> for FamilyRow<'a> {
-    fn from(family: &'a Family) -> Self {
+impl<'a> From<&'a ProgramFamily> for FamilyRow<'a> {
+    fn from(family: &'a ProgramFamily) -> Self {
         let example = |example: &'a KnownExample| ExampleRow {
             decision: example.decision,
             command: &example.command,
@@ -85,7 +85,7 @@ pub fn options(command: &KnownCommand) -> Vec<String> {
 
 /// Whether a family describes a program or a subcommand.
 #[must_use]
-pub fn describes(family: &Family, name: &str) -> bool {
+pub fn describes(family: &ProgramFamily, name: &str) -> bool {
     let is_subcommand =
         |known: &KnownCommand| known.name == name || known.name.split(' ').next() == Some(name);
     family.id == name || family.names.contains(&name) || family.commands.iter().any(is_subcommand)
@@ -93,9 +93,10 @@ pub fn describes(family: &Family, name: &str) -> bool {
 
 /// Returns the family of a subcommand, or else that of its program.
 #[must_use]
-pub fn family_of<'a>(known: &'a [Family], name: &str) -> Option<&'a Family> {
-    let exact = |family: &&Family| family.commands.iter().any(|command| command.name == name);
+pub fn family_of<'a>(known: &'a [ProgramFamily], name: &str) -> Option<&'a ProgramFamily> {
+    let exact =
+        |family: &&ProgramFamily| family.commands.iter().any(|command| command.name == name);
     let first = name.split(' ').next().unwrap_or(name);
-    let is_it = |family: &&Family| family.names.contains(&first) || describes(family, first);
+    let is_it = |family: &&ProgramFamily| family.names.contains(&first) || describes(family, first);
     known.iter().find(exact).or_else(|| known.iter().find(is_it))
 }

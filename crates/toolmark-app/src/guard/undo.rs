@@ -4,11 +4,11 @@ use crate::failure::Failure;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use toolmark_guard::files::{Trust, open};
-use toolmark_guard::kept::{Entry, Item, Outcome, Store};
+use toolmark_guard::kept::{KeptEntry, KeptItem, KeptStore, Outcome};
 
 /// Entries to restore.
 #[derive(Debug)]
-pub enum Choice<'a> {
+pub enum UndoChoice<'a> {
     /// All of a session, by the start of its ID.
     Session(&'a str),
     /// The newest of calls in a directory.
@@ -17,28 +17,29 @@ pub enum Choice<'a> {
     Id(&'a str),
 }
 
-impl Choice<'_> {
+impl UndoChoice<'_> {
     /// Returns the chosen entries, the newest first. What undoing has replaced is only chosen by
     /// its ID.
     ///
     /// # Errors
     ///
     /// There is no such entry, or there are several with this ID.
-    pub fn entries(&self, store: &Store) -> Result<Vec<Entry>, Failure> {
+    pub fn entries(&self, store: &KeptStore) -> Result<Vec<KeptEntry>, Failure> {
         let entries = store.entries().into_iter();
-        let is_of_call = |entry: &Entry| entry.tool != "undo";
+        let is_of_call = |entry: &KeptEntry| entry.tool != "undo";
         match self {
             Self::Session(session) => {
                 let is_it = |id: &str| id.starts_with(session);
-                let is_of_session = |entry: &Entry| entry.session.as_deref().is_some_and(is_it);
-                let found: Vec<Entry> = entries.filter(is_of_session).filter(is_of_call).collect();
+                let is_of_session = |entry: &KeptEntry| entry.session.as_deref().is_some_and(is_it);
+                let found: Vec<KeptEntry> =
+                    entries.filter(is_of_session).filter(is_of_call).collect();
                 match found.is_empty() {
                     true => Err(nothing_kept(format!("nothing is kept of the session {session}"))),
                     false => Ok(found),
                 }
             }
             Self::LastIn(here) => {
-                let is_here = |entry: &Entry| {
+                let is_here = |entry: &KeptEntry| {
                     let cwd = Path::new(&entry.cwd);
                     cwd.starts_with(here) || here.starts_with(cwd)
                 };
@@ -50,7 +51,8 @@ impl Choice<'_> {
                 }
             }
             Self::Id(id) => {
-                let found: Vec<Entry> = entries.filter(|entry| entry.id.starts_with(id)).collect();
+                let found: Vec<KeptEntry> =
+                    entries.filter(|entry| entry.id.starts_with(id)).collect();
                 match found.len() {
                     0 => Err(nothing_kept(format!("there is no entry {id}"))),
                     1 => Ok(found),
@@ -71,9 +73,9 @@ impl Choice<'_> {
 /// # Errors
 ///
 /// There is no log.
-pub fn open_store() -> Result<Store, Failure> {
+pub fn open_store() -> Result<KeptStore, Failure> {
     match open(None, Trust::Environment, None).guard.policy().log().place() {
-        Ok(Some(log)) => Ok(Store::beside(&log)),
+        Ok(Some(log)) => Ok(KeptStore::beside(&log)),
         _ => Err(Failure::usage("the directory of kept files is unknown")
             .hint("set HOME, or log the guard's decisions")),
     }
@@ -85,7 +87,11 @@ fn nothing_kept(words: String) -> Failure {
 
 /// Returns the state of a kept file, and how the file there now differs from it.
 #[must_use]
-pub fn difference(store: &Store, entry: &Entry, item: &Item) -> (&'static str, Option<String>) {
+pub fn difference(
+    store: &KeptStore,
+    entry: &KeptEntry,
+    item: &KeptItem,
+) -> (&'static str, Option<String>) {
     let Some(name) = &item.file else { return ("a symbolic link", None) };
     let kept = std::fs::read(store.directory(&entry.id).join(name)).ok();
     let now = std::fs::read(&item.path).ok();
@@ -118,7 +124,7 @@ pub fn words(outcome: &Outcome) -> (&'static str, Option<String>) {
 
 /// Returns an entry as a row of output.
 #[must_use]
-pub fn summary(entry: &Entry) -> Value {
+pub fn summary(entry: &KeptEntry) -> Value {
     json!({"id": entry.id, "time": entry.time, "host": entry.host, "session": entry.session,
         "cwd": entry.cwd, "tool": entry.tool, "command": entry.command,
         "paths": entry.items.iter().map(|item| item.path.display().to_string()).collect::<Vec<_>>(),

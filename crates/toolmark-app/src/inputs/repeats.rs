@@ -4,7 +4,7 @@
 //! `transcript.jsonl` and as `trace.json`. The transcript is the most complete; the others would
 //! count as further trials.
 
-use super::Input;
+use super::InputFile;
 use serde_json::Value;
 use std::collections::HashSet;
 use std::fs::File;
@@ -21,15 +21,15 @@ const TRACE: &str = "trace.json";
 const INDEX: &str = "index.jsonl";
 
 /// Removes files whose runs are also in another of the inputs.
-pub(super) fn leave_out(inputs: &mut Vec<Input>) {
+pub(super) fn leave_out(inputs: &mut Vec<InputFile>) {
     let may_repeat =
         |path: &Path| path.file_name().is_some_and(|name| name == TRACE || name == INDEX);
     // Of a million other files, no second list is made.
-    if !inputs.iter().filter_map(Input::path).any(may_repeat) {
+    if !inputs.iter().filter_map(InputFile::path).any(may_repeat) {
         return;
     }
-    let paths: HashSet<&Path> = inputs.iter().filter_map(Input::path).collect();
-    let is_kept = |input: &Input| !input.path().is_some_and(|path| is_repeated(path, &paths));
+    let paths: HashSet<&Path> = inputs.iter().filter_map(InputFile::path).collect();
+    let is_kept = |input: &InputFile| !input.path().is_some_and(|path| is_repeated(path, &paths));
     let mut kept = inputs.iter().map(is_kept).collect::<Vec<bool>>().into_iter();
     inputs.retain(|_| kept.next().unwrap_or(true));
 }

@@ -1,14 +1,14 @@
 //! The `judge:` section of a file: the named file, the spec, or the `toolmark.yaml` beside the
 //! spec.
 
-use crate::Events;
+use crate::ActionEvents;
 use crate::Failure;
 use crate::Stop;
 use crate::human;
 use std::path::{Path, PathBuf};
 use toolmark_config::{Node, Problem};
-use toolmark_config::{Source, parse};
-use toolmark_judge::config::{Settings, read_settings};
+use toolmark_config::{SourceText, parse};
+use toolmark_judge::config::{JudgeSettings, read_settings};
 
 /// Name of the default file.
 const DEFAULT_FILE: &str = "toolmark.yaml";
@@ -17,10 +17,10 @@ const DEFAULT_FILE: &str = "toolmark.yaml";
 pub fn open(
     named: Option<&Path>,
     part_of: Option<&Path>,
-    events: &mut dyn Events,
-) -> Result<Settings, Stop> {
+    events: &mut dyn ActionEvents,
+) -> Result<JudgeSettings, Stop> {
     if let Some(path) = named {
-        return match read(Source::open_named(path)?, path, events)? {
+        return match read(SourceText::open_named(path)?, path, events)? {
             Some(settings) => Ok(settings),
             None => {
                 let failure = Failure::usage(format!("{} has no `judge:` section", path.display()));
@@ -31,15 +31,19 @@ pub fn open(
     let beside = part_of.and_then(Path::parent).map(|parent| parent.join(DEFAULT_FILE));
     let usual = [part_of.map(Path::to_path_buf), beside, Some(PathBuf::from(DEFAULT_FILE))];
     for path in usual.into_iter().flatten().filter(|path| path.is_file()) {
-        if let Some(settings) = read(Source::open(&path)?, &path, events)? {
+        if let Some(settings) = read(SourceText::open(&path)?, &path, events)? {
             return Ok(settings);
         }
     }
-    Ok(Settings::default())
+    Ok(JudgeSettings::default())
 }
 
 /// Reads the judge section of a file, if it has one.
-fn read(source: Source, path: &Path, events: &mut dyn Events) -> Result<Option<Settings>, Stop> {
+fn read(
+    source: SourceText,
+    path: &Path,
+    events: &mut dyn ActionEvents,
+) -> Result<Option<JudgeSettings>, Stop> {
     let parsed = parse(&source);
     // Warnings about the file as a whole belong to the spec.
     let mut problems: Vec<Problem> = parsed.problems;
@@ -47,7 +51,7 @@ fn read(source: Source, path: &Path, events: &mut dyn Events) -> Result<Option<S
     let settings = match part(parsed.node.as_ref()) {
         Some(part) => read_settings(part, directory(path), &mut problems),
         // A file that cannot be parsed may have the section.
-        None if !problems.is_empty() => Settings::default(),
+        None if !problems.is_empty() => JudgeSettings::default(),
         None => return Ok(None),
     };
     events.problems(&source, &problems)?;
@@ -73,7 +77,7 @@ fn directory(path: &Path) -> &Path {
 }
 
 /// Lints the section in a spec.
-pub fn lint(path: &Path, source: &Source) -> Vec<Problem> {
+pub fn lint(path: &Path, source: &SourceText) -> Vec<Problem> {
     let parsed = parse(source);
     // A part that is not a map, and invalid YAML, are reported by the spec itself.
     let Some(part) = part(parsed.node.as_ref()).filter(|part| part.as_map().is_some()) else {

@@ -4,11 +4,11 @@ use crate::human;
 use std::fmt;
 use toolmark_judge::{ExplainedQuestion, JudgeClient};
 use toolmark_redact::{Redactor, printable};
-use toolmark_report::terminal::{Line, style};
+use toolmark_report::terminal::{StyledLine, style};
 
 /// Returns the questions with an estimate of tokens and cost in lines.
 #[must_use]
-pub fn lines(judge: &JudgeClient, redactor: Redactor) -> Vec<Line> {
+pub fn lines(judge: &JudgeClient, redactor: Redactor) -> Vec<StyledLine> {
     let mut lines = Vec::new();
     let all = judge.explained();
     let of = all.len();
@@ -18,15 +18,15 @@ pub fn lines(judge: &JudgeClient, redactor: Redactor) -> Vec<Line> {
         let cached = if one.is_cached { ", cached" } else { "" };
         let number = n + 1;
         let head = format!("question {number} of {of} to {}: {estimate}{cached}", one.model);
-        lines.push(Line::of(style::STRONG, redactor.apply(head)));
+        lines.push(StyledLine::of(style::STRONG, redactor.apply(head)));
         let schema = one.schema.to_string();
         for (name, text) in [("system", &one.system), ("user", &one.user), ("schema", &schema)] {
-            lines.push(Line::of(style::DIM, printable!("--- {}", name)));
+            lines.push(StyledLine::of(style::DIM, printable!("--- {}", name)));
             for line in text.lines() {
-                lines.push(Line::of(style::PLAIN, redactor.apply(line)));
+                lines.push(StyledLine::of(style::PLAIN, redactor.apply(line)));
             }
         }
-        lines.push(Line::new());
+        lines.push(StyledLine::new());
         if !one.is_cached {
             total.add(estimate);
         }
@@ -34,7 +34,7 @@ pub fn lines(judge: &JudgeClient, redactor: Redactor) -> Vec<Line> {
     let cached = all.iter().filter(|one| one.is_cached).count();
     let questions = human::things(of as u64, "question");
     let words = format!("{questions}, {cached} cached; to ask the others: {total}");
-    lines.push(Line::of(style::STRONG, redactor.apply(words)));
+    lines.push(StyledLine::of(style::STRONG, redactor.apply(words)));
     lines
 }
 

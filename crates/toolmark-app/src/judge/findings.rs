@@ -4,7 +4,7 @@ use std::fmt;
 use toolmark_check::{Checker, default_rules};
 use toolmark_hosts::toolset::Toolsets;
 use toolmark_outcome::Confidence;
-use toolmark_outcome::Findings;
+use toolmark_outcome::FindingSource;
 use toolmark_trace::Trajectory;
 
 /// Findings of the rules of `toolmark check`, at any confidence.
@@ -22,7 +22,7 @@ impl fmt::Debug for ByRules {
     }
 }
 
-impl Findings for ByRules {
+impl FindingSource for ByRules {
     fn of(&self, trajectory: &Trajectory) -> Vec<(usize, &'static str)> {
         let found = self.0.check_alone(trajectory).findings;
         let place = |finding: &toolmark_outcome::Finding| {

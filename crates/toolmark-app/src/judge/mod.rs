@@ -8,15 +8,15 @@ pub mod samples;
 
 pub use findings::ByRules;
 
-use crate::{Events, Failure, Status, Stop, Tone, Verbosity, human};
+use crate::{ActionEvents, Failure, ProgressStatus, Stop, Tone, Verbosity, human};
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use toolmark_grade::UsualJudge;
 use toolmark_judge::calibration::{self, Calibration, Setup};
-use toolmark_judge::config::{KeySource, Kind, Model, Settings};
-use toolmark_judge::{Cache, JudgeClient, Mode, Tally, providers};
+use toolmark_judge::config::{JudgeSettings, KeySource, Model, ProviderKind};
+use toolmark_judge::{Cache, JudgeClient, JudgeMode, JudgeTally, providers};
 use toolmark_redact::{printable, redact_named};
 
 /// Options for a judge and its cached answers.
@@ -29,7 +29,7 @@ pub struct JudgeOptions {
     /// Cache of answers.
     pub cache: Option<PathBuf>,
     /// Use of the cache.
-    pub mode: Mode,
+    pub mode: JudgeMode,
     /// File for the answers that were used.
     pub export_answers: Option<PathBuf>,
 }
@@ -43,7 +43,7 @@ pub struct OpenJudge {
     /// Maximum number of concurrent questions.
     pub concurrency: usize,
     /// Progress status with the questions and costs so far.
-    pub status: Status,
+    pub status: ProgressStatus,
 }
 
 /// The purpose of a judge.
@@ -63,7 +63,7 @@ impl JudgeOptions {
     pub fn open_some(
         &self,
         request: &JudgeRequest<'_>,
-        events: &mut dyn Events,
+        events: &mut dyn ActionEvents,
     ) -> Result<OpenJudge, Stop> {
         self.open(request, events)?.ok_or_else(|| {
             let failure = Failure::usage("no judge is configured");
@@ -75,7 +75,7 @@ impl JudgeOptions {
     pub fn open(
         &self,
         request: &JudgeRequest<'_>,
-        events: &mut dyn Events,
+        events: &mut dyn ActionEvents,
     ) -> Result<Option<OpenJudge>, Stop> {
         let JudgeRequest { part_of, usual, may_run, gates } = *request;
         let mut settings = config::open(self.config.as_deref(), part_of, events)?;
@@ -109,7 +109,7 @@ impl JudgeOptions {
             settings.cache = Some(directory.clone());
         }
         let (usual, concurrency) = (settings.default_model.clone(), settings.concurrency);
-        let status = Status::default();
+        let status = ProgressStatus::default();
         let trust = if gates { trust(&settings)? } else { None };
         let mut client =
             JudgeClient::new(settings, providers::connect, redact_named).mode(self.mode);
@@ -132,9 +132,9 @@ impl JudgeOptions {
     pub fn ends_with_questions(
         &self,
         judge: &OpenJudge,
-        events: &mut dyn Events,
+        events: &mut dyn ActionEvents,
     ) -> Result<bool, Stop> {
-        if self.mode == Mode::Explain {
+        if self.mode == JudgeMode::Explain {
             return Ok(true);
         }
         self.finish(judge, events)?;
@@ -142,7 +142,7 @@ impl JudgeOptions {
     }
 
     /// Reports the number and cost of the questions, and writes the answers if requested.
-    pub fn finish(&self, judge: &OpenJudge, events: &mut dyn Events) -> Result<(), Stop> {
+    pub fn finish(&self, judge: &OpenJudge, events: &mut dyn ActionEvents) -> Result<(), Stop> {
         let tally = judge.client.tally();
         if let Some(path) = &self.export_answers {
             let failed = |error: io::Error| Failure::write(path, &error);
@@ -150,7 +150,7 @@ impl JudgeOptions {
             Cache::export(&judge.client.answers(), &mut file).map_err(failed)?;
             file.flush().map_err(failed)?;
         }
-        if events.verbosity() == Verbosity::Quiet || tally == Tally::default() {
+        if events.verbosity() == Verbosity::Quiet || tally == JudgeTally::default() {
             return Ok(());
         }
         let mut words = vec![
@@ -186,7 +186,7 @@ impl JudgeOptions {
 }
 
 /// Summary of the questions and costs so far.
-fn so_far(tally: &Tally) -> String {
+fn so_far(tally: &JudgeTally) -> String {
     let questions = human::things(tally.asked, "question");
     match tally.micro_usd {
         Some(micro) => format!("{questions}, ${:.2}", micro as f64 / 1e6),
@@ -196,9 +196,10 @@ fn so_far(tally: &Tally) -> String {
 
 /// Fails if a judge runs a program. A spec may be from an untrusted author: with `--no-programs`,
 /// programs of its judge must not run either.
-fn refuse_programs(settings: &Settings) -> Result<(), Failure> {
-    let runs =
-        |model: &Model| model.kind == Kind::Command || matches!(model.key, KeySource::Command(_));
+fn refuse_programs(settings: &JudgeSettings) -> Result<(), Failure> {
+    let runs = |model: &Model| {
+        model.kind == ProviderKind::Command || matches!(model.key, KeySource::Command(_))
+    };
     let all = settings.default_model.iter().chain(settings.models.values());
     match all.into_iter().find(|model| runs(model)) {
         None => Ok(()),
@@ -212,7 +213,7 @@ fn refuse_programs(settings: &Settings) -> Result<(), Failure> {
 
 /// Returns the check that rejects judges whose agreement with human labels is below the floor or
 /// was never measured.
-fn trust(settings: &Settings) -> Result<Option<toolmark_judge::Objection>, Failure> {
+fn trust(settings: &JudgeSettings) -> Result<Option<toolmark_judge::Objection>, Failure> {
     let (Some(floor), Some(path)) = (settings.floor, &settings.calibration) else {
         return Ok(None);
     };

@@ -4,13 +4,13 @@
 //! and `marks`) and optionally `name`, `instructions`, `scale`, `threshold`, `inputs` and
 //! `examples`; any other file is the text of one criterion.
 
-use crate::Events;
+use crate::ActionEvents;
 use crate::Failure;
 use serde::Deserialize;
 use std::path::Path;
 use std::sync::Arc;
 use toolmark_config::{Node, Problem, Spanned, did_you_mean, quoted, read};
-use toolmark_config::{Source, parse};
+use toolmark_config::{SourceText, parse};
 use toolmark_judge::calibration::RubricTask;
 use toolmark_outcome::judging::{
     BUILT_IN, BuiltIn, Field, Rubric, Scale, built_in, read_examples, read_rubric, scale_of_words,
@@ -21,14 +21,14 @@ const THRESHOLD: f64 = 0.5;
 
 /// Overrides of the command line for every rubric.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Wanted {
+pub struct RubricOverrides {
     /// Scale that replaces the rubric's scale.
     pub scale: Option<Scale>,
     /// Threshold that replaces the rubric's threshold.
     pub threshold: Option<f64>,
 }
 
-impl Wanted {
+impl RubricOverrides {
     /// Returns the task of a built-in rubric with the overrides of the command line.
     pub fn built_in(self, rubric: &BuiltIn) -> Result<RubricTask, Failure> {
         self.change(RubricTask::built_in(rubric))
@@ -77,8 +77,8 @@ pub fn no_such(name: &str) -> String {
 /// Reads the rubric with this name, or in this file.
 pub fn open(
     word: &str,
-    wanted: Wanted,
-    events: &mut dyn Events,
+    wanted: RubricOverrides,
+    events: &mut dyn ActionEvents,
 ) -> Result<RubricTask, crate::Stop> {
     if let Some(rubric) = built_in(word) {
         return Ok(wanted.built_in(rubric)?);
@@ -89,7 +89,7 @@ pub fn open(
         let hint = format!("--rubric takes a file, or one of {}", names());
         return Err(Failure::usage(no_such(word)).hint(hint).into());
     }
-    let source = Source::open_named(path)?;
+    let source = SourceText::open_named(path)?;
     let mut problems = Vec::new();
     let asked = of_file(path, &source, wanted.scale, &mut problems);
     events.problems(&source, &problems)?;
@@ -123,7 +123,7 @@ struct WrittenRubric {
 
 fn of_file(
     path: &Path,
-    source: &Source,
+    source: &SourceText,
     scale: Option<Scale>,
     problems: &mut Vec<Problem>,
 ) -> Option<RubricTask> {
@@ -207,7 +207,7 @@ mod tests {
 
     fn asked(name: &str, text: &str) -> Result<RubricTask, Vec<String>> {
         let mut problems = Vec::new();
-        let source = Source::new(name, text);
+        let source = SourceText::new(name, text);
         let asked = of_file(Path::new(name), &source, None, &mut problems);
         match (asked, problems.is_empty()) {
             (Some(asked), true) => Ok(asked),
@@ -261,9 +261,9 @@ mod tests {
     #[test]
     fn the_command_line_overrules_what_it_can() {
         let rubric = built_in("tool-selection").unwrap();
-        let wanted = Wanted { scale: None, threshold: Some(0.9) };
+        let wanted = RubricOverrides { scale: None, threshold: Some(0.9) };
         assert_eq!(wanted.built_in(rubric).unwrap().threshold, 0.9);
-        let wanted = Wanted { scale: Some(Scale::OneToFive), threshold: None };
+        let wanted = RubricOverrides { scale: Some(Scale::OneToFive), threshold: None };
         assert!(wanted.built_in(rubric).unwrap_err().message.contains("the mark 0.5"));
         assert!(no_such("tool-selektion").contains("tool-selection"));
     }

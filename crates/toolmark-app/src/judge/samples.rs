@@ -1,17 +1,17 @@
 //! Builds samples from a file of labels: its rows, the traces that they name, and the parts of them
 //! that a judge sees.
 
-use super::rubric::{Wanted, names, no_such};
+use super::rubric::{RubricOverrides, names, no_such};
 use crate::Failure;
-use crate::inputs::Input;
-use crate::reading::{End, Reader};
-use crate::{Events, FileDiagnostics, Status, Tone, Verbosity, human};
+use crate::inputs::InputFile;
+use crate::reading::{End, FileReader};
+use crate::{ActionEvents, FileDiagnostics, ProgressStatus, Tone, Verbosity, human};
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
-use toolmark_dataset::ReadError;
+use toolmark_dataset::DatasetReadError;
 use toolmark_judge::calibration::{
-    About, Calibration, Calibrator, LabelProblem, LabelRow, RawLabel, RubricTask, Sample,
+    About, Calibration, Calibrator, LabelProblem, LabelRow, LabelledSample, RawLabel, RubricTask,
     SampleError, interpret, read_rows, rubric_digest,
 };
 use toolmark_outcome::judging::{Material, built_in};
@@ -19,18 +19,18 @@ use toolmark_trace::Trajectory;
 
 /// A question and its samples.
 #[derive(Debug)]
-pub struct Group {
+pub struct SampleGroup {
     /// The question.
     pub asked: RubricTask,
     /// Its samples, in the order of the file.
-    pub samples: Vec<Sample>,
+    pub samples: Vec<LabelledSample>,
 }
 
 /// A file of labels, ready for the judge.
 #[derive(Debug)]
 pub struct Labelled {
     /// One per rubric, in the order of the file.
-    pub groups: Vec<Group>,
+    pub groups: Vec<SampleGroup>,
     /// Rows that cannot be used, in the order of the file.
     pub skipped: Vec<LabelProblem>,
     /// Read errors of usable traces.
@@ -41,13 +41,13 @@ pub struct Labelled {
 pub fn read(
     path: &Path,
     usual: Option<&RubricTask>,
-    wanted: Wanted,
-    reader: &Reader,
+    wanted: RubricOverrides,
+    reader: &FileReader,
 ) -> Result<Labelled, Failure> {
     let name = path.display();
     let values = toolmark_dataset::read(path).map_err(|error| match error {
-        ReadError::File(error) => error.into(),
-        ReadError::Rows(_) => {
+        DatasetReadError::File(error) => error.into(),
+        DatasetReadError::Rows(_) => {
             Failure::unread(format!("the labels in {name} are invalid")).causes(error.messages())
         }
     })?;
@@ -69,7 +69,7 @@ pub fn read(
     for (asked, rows) in parts {
         let samples = traces.samples(&asked, rows, &mut skipped);
         if !samples.is_empty() {
-            groups.push(Group { asked, samples });
+            groups.push(SampleGroup { asked, samples });
         }
     }
     skipped.sort_by_key(|problem| problem.line);
@@ -87,11 +87,11 @@ pub fn read(
 /// If an event could not be taken.
 pub fn measure(
     calibrator: &Calibrator<'_>,
-    groups: &[Group],
-    status: &Status,
-    events: &mut dyn Events,
+    groups: &[SampleGroup],
+    status: &ProgressStatus,
+    events: &mut dyn ActionEvents,
 ) -> io::Result<Vec<Calibration>> {
-    let asked = |group: &Group| calibrator.count_judgements(&group.asked, &group.samples);
+    let asked = |group: &SampleGroup| calibrator.count_judgements(&group.asked, &group.samples);
     let judgements: u64 = groups.iter().map(asked).sum();
     if events.verbosity() > Verbosity::Quiet {
         let labels: usize = groups.iter().map(|group| group.samples.len()).sum();
@@ -105,7 +105,7 @@ pub fn measure(
     }
     let progress = events.progress(judgements, "judgements");
     status.beside(&progress);
-    let one = |group: &Group| {
+    let one = |group: &SampleGroup| {
         calibrator.calibrate(&group.asked, &group.samples, &|n| progress.advance(n))
     };
     let found = groups.iter().map(one).collect();
@@ -122,7 +122,7 @@ pub fn place(path: &Path, problem: &LabelProblem) -> String {
 fn by_rubric(
     rows: Vec<LabelRow>,
     usual: Option<&RubricTask>,
-    wanted: Wanted,
+    wanted: RubricOverrides,
     skipped: &mut Vec<LabelProblem>,
 ) -> Result<Vec<(RubricTask, Vec<LabelRow>)>, Failure> {
     let mut parts: Vec<(RubricTask, Vec<LabelRow>)> = Vec::new();
@@ -166,13 +166,13 @@ fn by_rubric(
 struct Traces<'a> {
     /// Directory of the file of labels.
     directory: PathBuf,
-    reader: &'a Reader,
+    reader: &'a FileReader,
     /// Read errors by file, because several rubrics may use one file.
     unread: BTreeMap<PathBuf, FileDiagnostics>,
 }
 
 impl<'a> Traces<'a> {
-    fn new(labels: &Path, reader: &'a Reader) -> Self {
+    fn new(labels: &Path, reader: &'a FileReader) -> Self {
         let directory = labels.parent().map(Path::to_owned).unwrap_or_default();
         Self { directory, reader, unread: BTreeMap::new() }
     }
@@ -183,7 +183,7 @@ impl<'a> Traces<'a> {
         asked: &RubricTask,
         rows: Vec<LabelRow>,
         skipped: &mut Vec<LabelProblem>,
-    ) -> Vec<Sample> {
+    ) -> Vec<LabelledSample> {
         let written: Vec<RawLabel> = rows.iter().map(|row| row.label).collect();
         let labels = interpret(&written, asked.rubric.scale);
         let mut materials = self.materials(asked, &rows);
@@ -194,7 +194,7 @@ impl<'a> Traces<'a> {
                 |message: String| skipped.push(LabelProblem { line: row.line, message });
             match (label, found) {
                 (Ok(label), Ok(materials)) => {
-                    samples.push(Sample { id: row.id, label, materials });
+                    samples.push(LabelledSample { id: row.id, label, materials });
                 }
                 (Err(error), _) => wrong(error.to_string()),
                 (_, Err(error)) => wrong(error.to_string()),
@@ -239,7 +239,7 @@ impl<'a> Traces<'a> {
 
     fn load(&mut self, path: &str) -> Result<Vec<Trajectory>, SampleError> {
         let path = self.directory.join(path);
-        let input = Input::named(&path);
+        let input = InputFile::named(&path);
         let unread = |end: End| SampleError::Unread(end.error().unwrap_or_default());
         let mut runs = self.reader.open(&input).map_err(unread)?;
         let all = runs.by_ref().collect();
@@ -253,7 +253,7 @@ mod tests {
     use super::*;
     use crate::Verbosity;
     use crate::pool::Pool;
-    use toolmark_trace::Options;
+    use toolmark_trace::ReadOptions;
 
     const CHAT: &str = r#"{"role":"user","content":"Fix the typo"}
 {"role":"assistant","content":"I edit it.","tool_calls":[{"id":"c1","function":{"name":"Edit","arguments":"{\"file_path\":\"a\"}"}}]}
@@ -267,8 +267,8 @@ mod tests {
         let path = dir.path().join(name);
         std::fs::write(&path, text).unwrap();
         let usual = rubric.map(|name| RubricTask::built_in(built_in(name).unwrap()));
-        let reader = Reader::new(Options::default(), Pool::new(None), Verbosity::Quiet);
-        read(&path, usual.as_ref(), Wanted::default(), &reader)
+        let reader = FileReader::new(ReadOptions::default(), Pool::new(None), Verbosity::Quiet);
+        read(&path, usual.as_ref(), RubricOverrides::default(), &reader)
     }
 
     #[test]

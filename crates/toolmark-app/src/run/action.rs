@@ -5,16 +5,16 @@ use super::stored::LAST;
 use super::{OpenSpec, assemble, empty_plan, interrupt, open_spec, resume};
 use crate::grade::options::{GraderOptions, SpecOptions};
 use crate::grade::select::CaseSelection;
-use crate::{Events, Failure, Stop};
+use crate::{ActionEvents, Failure, Stop};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use toolmark_grade::run_plan::Budget;
-use toolmark_grade::{Grading, Selection};
+use toolmark_grade::run_plan::RunBudget;
+use toolmark_grade::{Grading, RunSelection};
 use toolmark_outcome::{Printable, RunResult};
-use toolmark_run::store::{RUNS, Store};
+use toolmark_run::store::{RUNS, RunStore};
 use toolmark_run::{
-    Batches, EnvFiles, Ledger, Matrix, Observer, Overrides, Ready, Schedule, Shared, Used,
-    work_root,
+    AttemptShared, Batches, EnvFiles, Ledger, Observer, Overrides, Ready, RunMatrix, Schedule,
+    Used, work_root,
 };
 
 /// The spec of a run that names none.
@@ -64,13 +64,13 @@ pub struct PreparedRun {
     /// The spec.
     pub spec: OpenSpec,
     /// The trials.
-    pub matrix: Matrix,
+    pub matrix: RunMatrix,
     /// Programs and versions of this machine.
     pub ready: Ready,
     path: PathBuf,
     files: EnvFiles,
     work: WorkDirectory,
-    earlier: Option<Store>,
+    earlier: Option<RunStore>,
 }
 
 impl PreparedRun {
@@ -108,7 +108,7 @@ impl RunOptions {
     /// # Errors
     ///
     /// If the spec is invalid, or something is missing.
-    pub fn prepare(&self, events: &mut dyn Events) -> Result<PreparedRun, Stop> {
+    pub fn prepare(&self, events: &mut dyn ActionEvents) -> Result<PreparedRun, Stop> {
         let earlier = self.earlier()?;
         let path = self.spec_path(earlier.as_ref())?;
         let options = self.loading.load_options(&path)?;
@@ -118,7 +118,7 @@ impl RunOptions {
         let plan = plans.pop().ok_or_else(|| Failure::usage("nothing is left to run"))?;
         let files = EnvFiles::read(&plan.run.env_files);
         let lookup = |name: &str| std::env::var_os(name).or_else(|| files.get(name));
-        let matrix = Matrix::new(plan, &self.overrides, &lookup).map_err(|error| {
+        let matrix = RunMatrix::new(plan, &self.overrides, &lookup).map_err(|error| {
             let failure = Failure::usage(format!("{}: {}", path.display(), error.message));
             failure.hints(error.hint)
         })?;
@@ -146,8 +146,8 @@ impl RunOptions {
     pub fn run<V: RunView>(
         &self,
         prepared: PreparedRun,
-        events: &mut dyn Events,
-        view: impl FnOnce(&Matrix, usize) -> V,
+        events: &mut dyn ActionEvents,
+        view: impl FnOnce(&RunMatrix, usize) -> V,
     ) -> Result<FinishedRun, Stop> {
         let PreparedRun { spec, matrix, ready, path, files, work, earlier } = prepared;
         let lookup = |name: &str| std::env::var_os(name).or_else(|| files.get(name));
@@ -155,8 +155,8 @@ impl RunOptions {
         let judge = self.graders.open_judge(&plans, events)?;
         let [(_, plan)]: [_; 1] =
             plans.try_into().map_err(|_| Failure::usage("more than one spec"))?;
-        let matrix = Matrix { plan, ..matrix };
-        let selection = Selection { timelines: self.timelines, traces: false };
+        let matrix = RunMatrix { plan, ..matrix };
+        let selection = RunSelection { timelines: self.timelines, traces: false };
         let environment = self.graders.environment(judge.as_ref());
         let grading = Grading::new(&matrix.plan, None, environment, selection);
         let store = self.store(earlier)?;
@@ -189,14 +189,14 @@ impl RunOptions {
             grading: &grading,
             grade_key: &spec.key,
             grades: self.grades,
-            shared: Shared {
+            shared: AttemptShared {
                 ready: &ready,
                 work: &work.0,
                 ledger: &Ledger::new(matrix.budget, &before),
                 observer: view.observer(),
                 stop: &stop,
                 lookup: &lookup,
-                has_budget: matrix.budget != Budget::default(),
+                has_budget: matrix.budget != RunBudget::default(),
                 batches: &batches,
                 run: &run_id,
             },
@@ -206,7 +206,8 @@ impl RunOptions {
         if let Some(judge) = &judge {
             self.graders.judge.finish(judge, events)?;
         }
-        let wants = assemble::Wanted { traces: self.keeps_traces, timelines: self.timelines };
+        let wants =
+            assemble::RequiredParts { traces: self.keeps_traces, timelines: self.timelines };
         if spec.is_changed() {
             notes.push(format!("{} was changed while it ran", path.display()));
         }
@@ -219,12 +220,12 @@ impl RunOptions {
     }
 
     /// The earlier run to resume.
-    fn earlier(&self) -> Result<Option<Store>, Failure> {
+    fn earlier(&self) -> Result<Option<RunStore>, Failure> {
         let named = self.resume.as_ref().filter(|path| path.as_os_str() != LAST);
         let named = named.or(self.out.as_ref().filter(|out| out.join("run.json").is_file()));
         match (named, &self.resume, self.rerun) {
             (Some(path), resume, rerun) if resume.is_some() || rerun.is_some() => {
-                Store::open(path).map(Some).ok_or_else(|| {
+                RunStore::open(path).map(Some).ok_or_else(|| {
                     Failure::usage(format!("{} is not a run", path.display()))
                         .hint("`toolmark runs` lists them")
                 })
@@ -237,7 +238,7 @@ impl RunOptions {
                 let wanted = spec.and_then(|spec| std::path::absolute(spec).ok());
                 let runs = self.out.clone().unwrap_or_else(|| PathBuf::from(RUNS));
                 let is_wanted = |spec: &Path| wanted.as_ref().is_none_or(|one| one == spec);
-                Store::newest(&runs, |info| is_wanted(&info.spec_absolute)).map(Some).ok_or_else(
+                RunStore::newest(&runs, |info| is_wanted(&info.spec_absolute)).map(Some).ok_or_else(
                     || {
                         Failure::usage(format!(
                             "there is no run in {} to go on with",
@@ -249,7 +250,7 @@ impl RunOptions {
         }
     }
 
-    fn spec_path(&self, earlier: Option<&Store>) -> Result<PathBuf, Failure> {
+    fn spec_path(&self, earlier: Option<&RunStore>) -> Result<PathBuf, Failure> {
         if let Some(spec) = self.spec.as_ref() {
             return Ok(spec.clone());
         }
@@ -265,13 +266,13 @@ impl RunOptions {
         if info.spec.is_file() { Ok(info.spec) } else { Ok(info.spec_absolute) }
     }
 
-    fn store(&self, earlier: Option<Store>) -> Result<Store, Failure> {
+    fn store(&self, earlier: Option<RunStore>) -> Result<RunStore, Failure> {
         if let Some(store) = earlier {
             return Ok(store);
         }
         let made = match &self.out {
-            Some(out) => Store::at(out),
-            None => Store::create(Path::new(RUNS)),
+            Some(out) => RunStore::at(out),
+            None => RunStore::create(Path::new(RUNS)),
         };
         made.map_err(|error| {
             let at = self.out.clone().unwrap_or_else(|| PathBuf::from(RUNS));

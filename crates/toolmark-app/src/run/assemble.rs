@@ -8,11 +8,11 @@ use std::path::Path;
 use toolmark_grade::Grading;
 use toolmark_grade::run_plan::Runner;
 use toolmark_outcome::{Printable, RunResult, Untrusted};
-use toolmark_run::store::{RunInfo, Store, TargetInfo, TrialRecord, VERSION};
-use toolmark_run::{Matrix, Ran, Ready, Used};
+use toolmark_run::store::{RunInfo, RunStore, TargetInfo, TrialRecord, VERSION};
+use toolmark_run::{Ran, Ready, RunMatrix, Used};
 
 /// Parts of results that the reports need in addition to verdicts.
-pub struct Wanted {
+pub struct RequiredParts {
     /// Whether traces are needed.
     pub traces: bool,
     /// Whether timelines are needed.
@@ -21,9 +21,9 @@ pub struct Wanted {
 
 /// Writes the description of a run before it starts.
 pub fn begin(
-    store: &Store,
+    store: &RunStore,
     spec: &OpenSpec,
-    matrix: &Matrix,
+    matrix: &RunMatrix,
     ready: &Ready,
     work: &Path,
 ) -> io::Result<()> {
@@ -62,7 +62,7 @@ pub fn begin(
 
 /// Removes the workspaces that a killed process left, except for those that results keep. The run
 /// must be locked, so that no process uses them.
-pub fn clear_work(store: &Store, work: &Path) {
+pub fn clear_work(store: &RunStore, work: &Path) {
     let Some(earlier) = store.info().ok().and_then(|info| info.work) else { return };
     if earlier == work {
         return;
@@ -89,10 +89,10 @@ pub fn runner(runner: &Runner) -> &str {
 
 /// Combines the results of all trials.
 pub fn finish(
-    store: &Store,
+    store: &RunStore,
     grading: &Grading<'_>,
     ran: Ran,
-    wanted: &Wanted,
+    wanted: &RequiredParts,
     mut notes: Vec<String>,
 ) -> io::Result<RunResult> {
     let records: Vec<&TrialRecord> =
@@ -116,7 +116,7 @@ pub fn finish(
 pub fn decorate(
     record: &TrialRecord,
     result: &mut toolmark_outcome::CaseResult,
-    wanted: &Wanted,
+    wanted: &RequiredParts,
     grading: &Grading<'_>,
 ) {
     // What the trial took, from its start to the end of its agent, and not only what its trace has.
@@ -138,7 +138,11 @@ pub fn decorate(
 }
 
 /// Writes the summary. Times are omitted, so that the same run produces the same bytes.
-pub fn write_summary(store: &Store, result: &RunResult<Printable>, used: &Used) -> io::Result<()> {
+pub fn write_summary(
+    store: &RunStore,
+    result: &RunResult<Printable>,
+    used: &Used,
+) -> io::Result<()> {
     store.write_summary(&json!({
         "version": VERSION,
         "spec": &*result.spec,

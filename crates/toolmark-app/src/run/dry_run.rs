@@ -5,37 +5,37 @@ use super::action::PreparedRun;
 use super::assemble::runner;
 use crate::human;
 use std::path::Path;
-use toolmark_grade::run_plan::{CommandLine, Home, Permissions, Runner};
+use toolmark_grade::run_plan::{CommandLine, Home, Runner, TrialPermissions};
 use toolmark_hosts::launch::{Allowed, LaunchRequest, SessionTrace};
 use toolmark_redact::{Redactor, printable};
-use toolmark_report::terminal::{Line, style};
-use toolmark_run::store::{RUNS, Store};
-use toolmark_run::{Cell, Environ, Lookup, Matrix, Ready, RunTarget, Used};
+use toolmark_report::terminal::{StyledLine, style};
+use toolmark_run::store::{RUNS, RunStore};
+use toolmark_run::{Environ, MatrixCell, Ready, RunMatrix, RunTarget, Used, VariableLookup};
 
 /// Returns the plan of a run in lines.
 #[must_use]
-pub fn lines(prepared: &PreparedRun, redactor: Redactor) -> Vec<Line> {
+pub fn lines(prepared: &PreparedRun, redactor: Redactor) -> Vec<StyledLine> {
     let mut lines = Vec::new();
     let PreparedRun { matrix, ready, spec, .. } = prepared;
-    let lookup: Lookup<'_> = &|name| prepared.lookup(name);
+    let lookup: VariableLookup<'_> = &|name| prepared.lookup(name);
     let work = prepared.work();
     let trials = human::things(matrix.trials().len() as u64, "trial");
     let cells = human::things(matrix.cells.len() as u64, "case");
     let name = redactor.apply(spec.path.to_string_lossy());
     let jobs = matrix.jobs;
     let head = printable!("{}: {} of {}, {} at once", name, trials, cells, jobs);
-    lines.push(Line::of(style::STRONG, head));
+    lines.push(StyledLine::of(style::STRONG, head));
     for (at, target) in matrix.targets.iter().enumerate() {
-        lines.push(Line::new());
+        lines.push(StyledLine::new());
         let kind = redactor.apply(runner(&target.target.runner));
         let version = ready.versions.get(at).filter(|version| !version.is_empty());
         let version = version.map(|version| format!(" {version}")).unwrap_or_default();
         let version = redactor.apply(version);
         let name = redactor.apply(target.name.as_str());
-        let line = Line::of(style::STRONG, printable!("target {}", name));
+        let line = StyledLine::of(style::STRONG, printable!("target {}", name));
         lines.push(line.with(style::PLAIN, printable!("  {}{}", kind, version)));
         let field = |name: &'static str, words: String| {
-            let line = Line::of(style::DIM, printable!("  {:<12}", name));
+            let line = StyledLine::of(style::DIM, printable!("  {:<12}", name));
             line.with(style::PLAIN, redactor.apply(words))
         };
         let line = argv(target, ready, at).join(" ");
@@ -66,16 +66,16 @@ pub fn lines(prepared: &PreparedRun, redactor: Redactor) -> Vec<Line> {
 
 /// Returns the known bounds of the cost: the limits, the budget, and the cost of the trials of the
 /// previous run.
-fn costs(matrix: &Matrix, spec: &OpenSpec, redactor: Redactor) -> Vec<Line> {
+fn costs(matrix: &RunMatrix, spec: &OpenSpec, redactor: Redactor) -> Vec<StyledLine> {
     let mut words = Vec::new();
-    let trials = |cell: &Cell| u64::from(cell.trials);
+    let trials = |cell: &MatrixCell| u64::from(cell.trials);
     let limits: Option<f64> =
         matrix.cells.iter().map(|cell| Some(cell.limits.usd? * trials(cell) as f64)).sum();
     words.extend(limits.map(|usd| printable!("at most {} by limits.usd", human::usd(usd))));
     words.extend(matrix.budget.usd.map(|usd| printable!("at most {} by budget", human::usd(usd))));
     let wanted = std::path::absolute(&spec.path).unwrap_or_default();
-    let last = Store::newest(Path::new(RUNS), |info| info.spec_absolute == wanted);
-    let records = last.as_ref().map(Store::records).unwrap_or_default();
+    let last = RunStore::newest(Path::new(RUNS), |info| info.spec_absolute == wanted);
+    let records = last.as_ref().map(RunStore::records).unwrap_or_default();
     let of_target = |name: &str| -> Vec<&Used> {
         records.iter().filter(|record| record.target == name).map(|record| &record.used).collect()
     };
@@ -101,10 +101,10 @@ fn costs(matrix: &Matrix, spec: &OpenSpec, redactor: Redactor) -> Vec<Line> {
     if words.is_empty() {
         words.push("not known: no limits.usd, no budget, no earlier run with costs".into());
     }
-    let mut lines = vec![Line::new()];
+    let mut lines = vec![StyledLine::new()];
     for (number, line) in words.into_iter().enumerate() {
         let lead = if number == 0 { "costs" } else { "" };
-        let lead = Line::of(style::DIM, printable!("  {:<12}", lead));
+        let lead = StyledLine::of(style::DIM, printable!("  {:<12}", lead));
         lines.push(lead.with(style::PLAIN, line));
     }
     lines
@@ -119,9 +119,9 @@ fn argv(target: &RunTarget, ready: &Ready, at: usize) -> Vec<String> {
             let request = LaunchRequest {
                 model: target.model.as_deref(),
                 permissions: match target.target.permissions {
-                    Permissions::Read => Allowed::Read,
-                    Permissions::Workspace => Allowed::Workspace,
-                    Permissions::Full => Allowed::Full,
+                    TrialPermissions::Read => Allowed::Read,
+                    TrialPermissions::Workspace => Allowed::Workspace,
+                    TrialPermissions::Full => Allowed::Full,
                 },
                 home: (target.target.home == Home::Fresh).then_some(home),
                 session: "{session_id}",
@@ -151,7 +151,7 @@ fn argv(target: &RunTarget, ready: &Ready, at: usize) -> Vec<String> {
 }
 
 /// The names of the environment variables of a target.
-fn variables(target: &RunTarget, lookup: Lookup<'_>) -> Vec<String> {
+fn variables(target: &RunTarget, lookup: VariableLookup<'_>) -> Vec<String> {
     let mut environ = Environ::base(lookup);
     if let Some(launch) = target.host.and_then(|host| host.launch) {
         environ.pass_host(launch, lookup);

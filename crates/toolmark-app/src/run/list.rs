@@ -4,12 +4,12 @@ use crate::{Failure, human};
 use serde_json::{Value, json};
 use toolmark_base::ReadFileError;
 use toolmark_redact::{Printable, Redactor, printable};
-use toolmark_report::terminal::{Line, style};
-use toolmark_run::store::Store;
+use toolmark_report::terminal::{StyledLine, style};
+use toolmark_run::store::RunStore;
 
 /// Returns the line of a run in the list.
 #[must_use]
-pub fn line(store: &Store, redactor: Redactor) -> Line {
+pub fn line(store: &RunStore, redactor: Redactor) -> StyledLine {
     let summary = store.summary();
     let count = |key: &str| {
         summary.as_ref().and_then(|all| all.pointer(&format!("/summary/{key}"))?.as_u64())
@@ -21,7 +21,7 @@ pub fn line(store: &Store, redactor: Redactor) -> Line {
         None => ("unfinished", style::WARN),
     };
     let id = redactor.apply(store.id());
-    let mut line = Line::of(style::STRONG, id);
+    let mut line = StyledLine::of(style::STRONG, id);
     line.pad(26);
     line.push(tone, verdict);
     line.pad(38);
@@ -40,16 +40,16 @@ pub fn line(store: &Store, redactor: Redactor) -> Line {
 /// # Errors
 ///
 /// If the description of the run cannot be read.
-pub fn lines(store: &Store, redactor: Redactor) -> Result<Vec<Line>, Failure> {
+pub fn lines(store: &RunStore, redactor: Redactor) -> Result<Vec<StyledLine>, Failure> {
     let records = store.records();
     let info = store.info().map_err(|error| ReadFileError::io(store.root(), error))?;
     let field = |name: &'static str, words: String| {
-        let line = Line::of(style::DIM, printable!("{:<10}", name));
+        let line = StyledLine::of(style::DIM, printable!("{:<10}", name));
         line.with(style::PLAIN, redactor.apply(words))
     };
     let mut lines = Vec::new();
     let id = redactor.apply(store.id());
-    lines.push(Line::of(style::STRONG, id));
+    lines.push(StyledLine::of(style::STRONG, id));
     lines.push(field("spec", info.spec.to_string_lossy().into_owned()));
     lines.push(field("started", info.started.clone()));
     for target in &info.targets {
@@ -59,7 +59,7 @@ pub fn lines(store: &Store, redactor: Redactor) -> Result<Vec<Line>, Failure> {
         lines.push(field("target", words.join("  ")));
     }
     lines.push(field("directory", store.root().to_string_lossy().into_owned()));
-    lines.push(Line::new());
+    lines.push(StyledLine::new());
     for record in &records {
         let tone = match record.verdict() {
             "pass" => style::GOOD,
@@ -67,7 +67,7 @@ pub fn lines(store: &Store, redactor: Redactor) -> Result<Vec<Line>, Failure> {
             _ => style::WARN,
         };
         let verdict = redactor.apply(record.verdict());
-        let mut line = Line::of(tone, verdict);
+        let mut line = StyledLine::of(tone, verdict);
         line.pad(9);
         let name = format!("{} [{}] {}", record.case, record.target, record.trial + 1);
         line.push(style::PLAIN, redactor.apply(name));
@@ -81,19 +81,19 @@ pub fn lines(store: &Store, redactor: Redactor) -> Result<Vec<Line>, Failure> {
         if record.verdict() != "pass" {
             let reason = record.outcome.get("reason").and_then(Value::as_str);
             let reason = redactor.apply(reason.unwrap_or_default());
-            lines.push(Line::of(style::PLAIN, printable!("         {}", reason)));
+            lines.push(StyledLine::of(style::PLAIN, printable!("         {}", reason)));
         }
         if record.attempts.len() > 1 {
             for attempt in &record.attempts {
                 let why = attempt.why.as_deref().unwrap_or_default();
                 let words = format!("attempt {}: {} {why}", attempt.number, attempt.ended);
                 let words = redactor.apply(words);
-                lines.push(Line::of(style::DIM, printable!("         {}", words)));
+                lines.push(StyledLine::of(style::DIM, printable!("         {}", words)));
             }
         }
         if let Some(workspace) = &record.workspace {
             let path = redactor.apply(workspace.to_string_lossy());
-            lines.push(Line::of(style::DIM, printable!("         workspace {}", path)));
+            lines.push(StyledLine::of(style::DIM, printable!("         workspace {}", path)));
         }
     }
     Ok(lines)
@@ -105,7 +105,7 @@ fn verdict_of(summary: &Value) -> Option<&str> {
 
 /// A run in the JSON output.
 #[must_use]
-pub fn row(store: &Store) -> Value {
+pub fn row(store: &RunStore) -> Value {
     let info = store.info().ok();
     json!({
         "id": store.id(),

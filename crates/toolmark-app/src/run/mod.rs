@@ -10,7 +10,7 @@ pub mod recorded;
 pub mod resume;
 pub mod stored;
 
-use crate::Events;
+use crate::ActionEvents;
 use crate::Stop;
 use crate::grade::spec;
 use std::fs;
@@ -44,7 +44,7 @@ pub fn open_spec(
     path: &Path,
     options: &LoadOptions,
     options_key: &str,
-    events: &mut dyn Events,
+    events: &mut dyn ActionEvents,
 ) -> Result<OpenSpec, Stop> {
     let opened = spec::open(path, options, events)?;
     let failure = opened.failure(path, "nothing was run");

@@ -1,7 +1,7 @@
 //! Values of the options of `toolmark run`.
 
 use std::time::Duration;
-use toolmark_grade::run_plan::{Isolation, Keep};
+use toolmark_grade::run_plan::{Isolation, KeepFiles};
 use toolmark_match::units;
 use toolmark_outcome::PassRule;
 
@@ -56,6 +56,6 @@ pub fn isolation(text: &str) -> Result<Isolation, OptionError> {
 /// # Errors
 ///
 /// If the text has another form.
-pub fn keep(text: &str) -> Result<Keep, OptionError> {
-    Keep::from_word(text).ok_or(OptionError("one of never, failure, always"))
+pub fn keep(text: &str) -> Result<KeepFiles, OptionError> {
+    KeepFiles::from_word(text).ok_or(OptionError("one of never, failure, always"))
 }

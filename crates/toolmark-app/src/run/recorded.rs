@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use toolmark_grade::run_plan::RunSettings;
 use toolmark_grade::{Case, Plan};
 use toolmark_run::TrialRecord;
-use toolmark_run::store::Store;
+use toolmark_run::store::RunStore;
 
 /// The trials of a run and the plan to grade them: one case per target.
-pub struct Recorded {
+pub struct RecordedRun {
     /// The plan, with one case per case and target.
     pub plan: Plan,
     /// The trials, each with the index of its case.
@@ -16,9 +16,9 @@ pub struct Recorded {
     pub homeless: Vec<String>,
 }
 
-impl Recorded {
+impl RecordedRun {
     /// Assigns the trials of a run to the cases of a plan.
-    pub fn new(store: &Store, mut plan: Plan) -> Self {
+    pub fn new(store: &RunStore, mut plan: Plan) -> Self {
         let mut records = store.records();
         records.sort_by_key(|record| record.trial);
         let targets = store.info().map(|info| info.targets).unwrap_or_default();
@@ -64,7 +64,7 @@ impl Recorded {
 }
 
 /// Number of planned trials of each cell.
-fn planned(store: &Store) -> BTreeMap<(String, String), u32> {
+fn planned(store: &RunStore) -> BTreeMap<(String, String), u32> {
     let text = std::fs::read_to_string(store.root().join("plan.jsonl")).unwrap_or_default();
     let mut planned = BTreeMap::new();
     for line in text.lines() {

@@ -4,7 +4,7 @@ use crate::Failure;
 use std::path::Path;
 use toolmark_grade::Grading;
 use toolmark_outcome::{CaseResult, Verdict};
-use toolmark_run::{Matrix, Ready, Store, TrialRecord};
+use toolmark_run::{Ready, RunMatrix, RunStore, TrialRecord};
 
 /// The trials of an earlier run to run again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,14 +18,19 @@ pub enum Rerun {
 }
 
 /// A completed trial: its cell and number, its record and its outcome.
-pub type Done = (usize, u32, TrialRecord, CaseResult);
+pub type CompletedTrial = (usize, u32, TrialRecord, CaseResult);
 
 /// Copies the trials that earlier runs of the same directory completed with the same
 /// configuration, the newest first. Returns their number.
-pub fn reuse(store: &Store, matrix: &Matrix, ready: &Ready, runs: &Path) -> Result<usize, Failure> {
+pub fn reuse(
+    store: &RunStore,
+    matrix: &RunMatrix,
+    ready: &Ready,
+    runs: &Path,
+) -> Result<usize, Failure> {
     let mut reused = 0;
     let keys: Vec<_> = (0..matrix.cells.len()).map(|at| ready.key(matrix, at)).collect();
-    for earlier in Store::list(runs).into_iter().rev() {
+    for earlier in RunStore::list(runs).into_iter().rev() {
         if earlier.root() == store.root() {
             continue;
         }
@@ -53,14 +58,14 @@ pub fn reuse(store: &Store, matrix: &Matrix, ready: &Ready, runs: &Path) -> Resu
 /// would be mistaken for one of the current configuration. A trial that was graded by other graders
 /// is graded again.
 pub fn done(
-    store: &Store,
-    matrix: &Matrix,
+    store: &RunStore,
+    matrix: &RunMatrix,
     ready: &Ready,
     grading: &Grading<'_>,
     grade_key: &str,
     rerun: Option<Rerun>,
     grades: bool,
-) -> Result<Vec<Done>, Failure> {
+) -> Result<Vec<CompletedTrial>, Failure> {
     let mut done = Vec::new();
     if rerun == Some(Rerun::All) {
         return Ok(done);
@@ -120,7 +125,7 @@ pub fn done(
 }
 
 /// Sets the position of a stored result in the plan.
-fn place(result: &mut CaseResult, index: usize, matrix: &Matrix) {
+fn place(result: &mut CaseResult, index: usize, matrix: &RunMatrix) {
     result.case_index = index;
     let Some(case) = matrix.plan.cases.get(index) else { return };
     result.place = case.place.clone();

@@ -2,18 +2,18 @@
 
 use crate::Failure;
 use std::path::Path;
-use toolmark_run::store::Store;
+use toolmark_run::store::RunStore;
 
 /// The word for the newest run.
 pub const LAST: &str = "last";
 
 /// Finds a run by its directory, a prefix of its name, or `last`.
-pub fn find(named: &Path, runs: &Path) -> Result<Option<Store>, Failure> {
-    if let Some(store) = Store::open(named) {
+pub fn find(named: &Path, runs: &Path) -> Result<Option<RunStore>, Failure> {
+    if let Some(store) = RunStore::open(named) {
         return Ok(Some(store));
     }
     let prefix = named.to_string_lossy();
-    let mut all = Store::list(runs);
+    let mut all = RunStore::list(runs);
     if prefix != LAST {
         all.retain(|store| store.id().starts_with(&*prefix));
         if all.len() > 1 {

@@ -11,16 +11,16 @@ use serde::Serialize;
 use std::collections::BTreeSet;
 use toolmark_feed::usage::{Prices, RecordedCost, SessionUsage, Spend, Usd, session_duration};
 use toolmark_redact::{Printable, Redactor, printable};
-use toolmark_report::Kind;
+use toolmark_report::ColumnKind;
 use toolmark_report::terminal::human;
 use toolmark_report::terminal::style;
-use toolmark_report::terminal::table::{Cell, Column, Give, Table};
-use toolmark_trace::{Fidelity, Summary, TokenCounts, Trajectory};
+use toolmark_report::terminal::table::{Give, StyledCell, TableColumn, TerminalTable};
+use toolmark_trace::{Fidelity, FileSummary, TokenCounts, Trajectory};
 
 /// The counts of one file; names and order are those of the JSON output. `None` means that the
 /// format does not record the value, or that the file could not be read.
 #[derive(Debug, Default, Serialize)]
-pub struct Row {
+pub struct FileRow {
     file: Printable,
     format: Option<&'static str>,
     trajectories: Option<u64>,
@@ -91,8 +91,13 @@ impl Besides {
 }
 
 /// Counts a file. With `joins`, also counts sub-agents in files beside it.
-pub fn count(runs: &mut Runs<'_>, joins: bool, prices: &Prices, redactor: Redactor) -> Option<Row> {
-    let (mut summary, mut besides) = (Summary::default(), Besides::default());
+pub fn count(
+    runs: &mut Runs<'_>,
+    joins: bool,
+    prices: &Prices,
+    redactor: Redactor,
+) -> Option<FileRow> {
+    let (mut summary, mut besides) = (FileSummary::default(), Besides::default());
     while let Some(run) = if joins { runs.next() } else { runs.next_bare() } {
         summary.add(&run);
         besides.add(&run, prices);
@@ -105,9 +110,9 @@ pub fn count(runs: &mut Runs<'_>, joins: bool, prices: &Prices, redactor: Redact
     let names = |all: BTreeSet<String>| all.into_iter().map(|name| redactor.apply(name)).collect();
     let (file, format) = (redactor.apply(bare.file()), bare.format().info().id);
     let tool_names = summary.tools.keys().map(|name| redactor.apply(name)).collect();
-    let row = Row::new(file, format, bare.skipped(), &summary);
+    let row = FileRow::new(file, format, bare.skipped(), &summary);
     let spend = besides.spend.redact(redactor);
-    Some(Row {
+    Some(FileRow {
         tool_names: Some(tool_names),
         projects: Some(names(besides.projects)),
         models: Some(names(besides.models)),
@@ -121,13 +126,13 @@ pub fn count(runs: &mut Runs<'_>, joins: bool, prices: &Prices, redactor: Redact
     })
 }
 
-impl Row {
+impl FileRow {
     /// Returns the row of a file that could not be read, with the error.
     pub fn unreadable(file: Printable, error: Printable) -> Self {
         Self { file, error: Some(error), ..Self::default() }
     }
 
-    fn new(file: Printable, format: &'static str, bad_lines: u64, summary: &Summary) -> Self {
+    fn new(file: Printable, format: &'static str, bad_lines: u64, summary: &FileSummary) -> Self {
         Self {
             file,
             format: Some(format),
@@ -203,39 +208,39 @@ impl Row {
 }
 
 /// The columns of the machine-readable rows.
-pub const COLUMNS: &[(&str, Kind)] = &[
-    ("file", Kind::Text),
-    ("format", Kind::Text),
-    ("trajectories", Kind::Whole),
-    ("tool_calls", Kind::Whole),
-    ("tool_results", Kind::Whole),
-    ("tool_errors", Kind::Whole),
-    ("unanswered", Kind::Whole),
-    ("orphans", Kind::Whole),
-    ("assistant_turns", Kind::Whole),
-    ("user_turns", Kind::Whole),
-    ("max_parallel", Kind::Whole),
-    ("tool_names", Kind::Text),
-    ("tokens_input", Kind::Whole),
-    ("tokens_output", Kind::Whole),
-    ("tokens_cache_read", Kind::Whole),
-    ("tokens_cache_write", Kind::Whole),
-    ("tokens_reasoning", Kind::Whole),
-    ("tokens_total", Kind::Whole),
-    ("bad_lines", Kind::Whole),
-    ("unknown_records", Kind::Whole),
-    ("fidelity_gaps", Kind::Text),
-    ("projects", Kind::Text),
-    ("models", Kind::Text),
-    ("started", Kind::Text),
-    ("duration_ms", Kind::Whole),
-    ("cost_usd", Kind::Real),
-    ("recorded_cost_usd", Kind::Real),
-    ("error", Kind::Text),
+pub const COLUMNS: &[(&str, ColumnKind)] = &[
+    ("file", ColumnKind::Text),
+    ("format", ColumnKind::Text),
+    ("trajectories", ColumnKind::Whole),
+    ("tool_calls", ColumnKind::Whole),
+    ("tool_results", ColumnKind::Whole),
+    ("tool_errors", ColumnKind::Whole),
+    ("unanswered", ColumnKind::Whole),
+    ("orphans", ColumnKind::Whole),
+    ("assistant_turns", ColumnKind::Whole),
+    ("user_turns", ColumnKind::Whole),
+    ("max_parallel", ColumnKind::Whole),
+    ("tool_names", ColumnKind::Text),
+    ("tokens_input", ColumnKind::Whole),
+    ("tokens_output", ColumnKind::Whole),
+    ("tokens_cache_read", ColumnKind::Whole),
+    ("tokens_cache_write", ColumnKind::Whole),
+    ("tokens_reasoning", ColumnKind::Whole),
+    ("tokens_total", ColumnKind::Whole),
+    ("bad_lines", ColumnKind::Whole),
+    ("unknown_records", ColumnKind::Whole),
+    ("fidelity_gaps", ColumnKind::Text),
+    ("projects", ColumnKind::Text),
+    ("models", ColumnKind::Text),
+    ("started", ColumnKind::Text),
+    ("duration_ms", ColumnKind::Whole),
+    ("cost_usd", ColumnKind::Real),
+    ("recorded_cost_usd", ColumnKind::Real),
+    ("error", ColumnKind::Text),
 ];
 
 /// The cells of a row, in column order; unknown values are empty.
-pub fn record(row: &Row) -> Vec<Printable> {
+pub fn record(row: &FileRow) -> Vec<Printable> {
     let number = |n: Option<u64>| n.map(|n| printable!("{}", n)).unwrap_or_default();
     let tokens = |field: fn(&TokenCounts) -> u64| number(row.tokens.as_ref().map(field));
     let gaps = row
@@ -285,37 +290,40 @@ fn as_list<'p>(names: impl Iterator<Item = &'p Printable>) -> Printable {
 
 /// Returns the table of all rows with their sums; `None` without rows.
 #[must_use]
-pub fn table(rows: &[Row]) -> Option<Table> {
+pub fn table(rows: &[FileRow]) -> Option<TerminalTable> {
     if rows.is_empty() {
         return None;
     }
-    let total = Row::total(rows);
+    let total = FileRow::total(rows);
     let money = Money::of(&total.spend, total.recorded_cost_usd);
-    let format = Column::words("format");
+    let format = TableColumn::words("format");
     // The column is needed to mark files that could not be read.
     let is_needed = rows.iter().any(|row| row.error.is_some());
     let mut columns = vec![
-        Column::words("file").gives(Give::Start),
+        TableColumn::words("file").gives(Give::Start),
         if is_needed { format } else { format.leaves(9) },
-        Column::words("date").leaves(15),
-        Column::words("project").leaves(10),
-        Column::words("model").leaves(13),
-        Column::numbers("runs").leaves(8),
-        Column::numbers("calls"),
-        Column::numbers("results").leaves(4),
-        Column::numbers("failed"),
-        Column::numbers("unanswered").leaves(5),
-        Column::numbers("orphans").leaves(3),
-        Column::numbers("steps").leaves(12),
-        Column::numbers("turns").leaves(11),
-        Column::numbers("parallel").leaves(6),
-        Column::numbers("tools").leaves(7),
-        Column::numbers("tokens"),
-        Column::numbers("time").leaves(14),
+        TableColumn::words("date").leaves(15),
+        TableColumn::words("project").leaves(10),
+        TableColumn::words("model").leaves(13),
+        TableColumn::numbers("runs").leaves(8),
+        TableColumn::numbers("calls"),
+        TableColumn::numbers("results").leaves(4),
+        TableColumn::numbers("failed"),
+        TableColumn::numbers("unanswered").leaves(5),
+        TableColumn::numbers("orphans").leaves(3),
+        TableColumn::numbers("steps").leaves(12),
+        TableColumn::numbers("turns").leaves(11),
+        TableColumn::numbers("parallel").leaves(6),
+        TableColumn::numbers("tools").leaves(7),
+        TableColumn::numbers("tokens"),
+        TableColumn::numbers("time").leaves(14),
     ];
     columns.extend(money.columns());
-    columns.extend([Column::numbers("skipped").leaves(2), Column::numbers("gaps").leaves(1)]);
-    let mut table = Table::new(columns);
+    columns.extend([
+        TableColumn::numbers("skipped").leaves(2),
+        TableColumn::numbers("gaps").leaves(1),
+    ]);
+    let mut table = TerminalTable::new(columns);
     for row in rows {
         table.row(table_row(row, money, style::PLAIN));
     }
@@ -323,7 +331,7 @@ pub fn table(rows: &[Row]) -> Option<Table> {
     Some(table)
 }
 
-fn table_row(row: &Row, money: Money, tone: Style) -> Vec<Cell> {
+fn table_row(row: &FileRow, money: Money, tone: Style) -> Vec<StyledCell> {
     if row.error.is_some() {
         return vec![(style::PLAIN, row.file.clone()), (style::BAD, "unreadable".into())];
     }
@@ -353,7 +361,7 @@ fn table_row(row: &Row, money: Money, tone: Style) -> Vec<Cell> {
 }
 
 /// The start date, in UTC.
-fn date(started: Option<&str>, tone: Style) -> Cell {
+fn date(started: Option<&str>, tone: Style) -> StyledCell {
     let time = started.and_then(|time| time.parse::<Timestamp>().ok());
     match time {
         Some(time) => {
@@ -365,7 +373,7 @@ fn date(started: Option<&str>, tone: Style) -> Cell {
 }
 
 /// The only name (for a project, its last directory), or the number of names.
-fn named(names: Option<&BTreeSet<Printable>>, what: &'static str, tone: Style) -> Cell {
+fn named(names: Option<&BTreeSet<Printable>>, what: &'static str, tone: Style) -> StyledCell {
     let names = names.map(|names| (names.first(), names.len()));
     match names {
         Some((Some(only), 1)) => {

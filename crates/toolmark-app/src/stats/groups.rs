@@ -4,30 +4,30 @@ use super::cells::{self, Money};
 use anstyle::Style;
 use toolmark_feed::usage::{GroupBy, UsageGroup};
 use toolmark_redact::{Printable, printable};
-use toolmark_report::Kind;
+use toolmark_report::ColumnKind;
 use toolmark_report::terminal::style;
-use toolmark_report::terminal::table::{Cell, Column, Give, Table};
+use toolmark_report::terminal::table::{Give, StyledCell, TableColumn, TerminalTable};
 
 /// A redacted row.
-pub type Group = UsageGroup<Printable>;
+pub type StatsGroup = UsageGroup<Printable>;
 
 /// Returns the table of the groups with their sum.
 #[must_use]
-pub fn table(by: GroupBy, groups: &[Group], total: &Group) -> Table {
+pub fn table(by: GroupBy, groups: &[StatsGroup], total: &StatsGroup) -> TerminalTable {
     let money = Money::of(&total.spend, total.recorded.usd());
     let mut columns = vec![
-        Column::words(by.word()).gives(Give::Start),
-        Column::numbers("sessions").leaves(4),
-        Column::numbers("calls"),
-        Column::numbers("failed"),
-        Column::numbers("steps").leaves(2),
-        Column::numbers("turns").leaves(1),
-        Column::numbers("tokens"),
-        Column::numbers("output").leaves(3),
-        Column::numbers("time").leaves(5),
+        TableColumn::words(by.word()).gives(Give::Start),
+        TableColumn::numbers("sessions").leaves(4),
+        TableColumn::numbers("calls"),
+        TableColumn::numbers("failed"),
+        TableColumn::numbers("steps").leaves(2),
+        TableColumn::numbers("turns").leaves(1),
+        TableColumn::numbers("tokens"),
+        TableColumn::numbers("output").leaves(3),
+        TableColumn::numbers("time").leaves(5),
     ];
     columns.extend(money.columns());
-    let mut table = Table::new(columns);
+    let mut table = TerminalTable::new(columns);
     for group in groups {
         table.row(row(group, group.name.clone(), money, style::PLAIN));
     }
@@ -35,7 +35,7 @@ pub fn table(by: GroupBy, groups: &[Group], total: &Group) -> Table {
     table
 }
 
-fn row(group: &Group, name: Option<Printable>, money: Money, tone: Style) -> Vec<Cell> {
+fn row(group: &StatsGroup, name: Option<Printable>, money: Money, tone: Style) -> Vec<StyledCell> {
     let mut cells = vec![
         name.map_or((style::DIM, "not recorded".into()), |name| (tone, name)),
         cells::number(Some(group.sessions), tone),
@@ -52,28 +52,28 @@ fn row(group: &Group, name: Option<Printable>, money: Money, tone: Style) -> Vec
 }
 
 /// The columns of the machine-readable rows.
-pub fn columns(by: GroupBy) -> [(&'static str, Kind); 15] {
+pub fn columns(by: GroupBy) -> [(&'static str, ColumnKind); 15] {
     [
-        (by.word(), Kind::Text),
-        ("sessions", Kind::Whole),
-        ("calls", Kind::Whole),
-        ("failed", Kind::Whole),
-        ("steps", Kind::Whole),
-        ("turns", Kind::Whole),
-        ("tokens_uncached_input", Kind::Whole),
-        ("tokens_cache_read", Kind::Whole),
-        ("tokens_cache_write", Kind::Whole),
-        ("tokens_output", Kind::Whole),
-        ("tokens_reasoning", Kind::Whole),
-        ("tokens_total", Kind::Whole),
-        ("duration_ms", Kind::Whole),
-        ("cost_usd", Kind::Real),
-        ("recorded_cost_usd", Kind::Real),
+        (by.word(), ColumnKind::Text),
+        ("sessions", ColumnKind::Whole),
+        ("calls", ColumnKind::Whole),
+        ("failed", ColumnKind::Whole),
+        ("steps", ColumnKind::Whole),
+        ("turns", ColumnKind::Whole),
+        ("tokens_uncached_input", ColumnKind::Whole),
+        ("tokens_cache_read", ColumnKind::Whole),
+        ("tokens_cache_write", ColumnKind::Whole),
+        ("tokens_output", ColumnKind::Whole),
+        ("tokens_reasoning", ColumnKind::Whole),
+        ("tokens_total", ColumnKind::Whole),
+        ("duration_ms", ColumnKind::Whole),
+        ("cost_usd", ColumnKind::Real),
+        ("recorded_cost_usd", ColumnKind::Real),
     ]
 }
 
 /// The cells of a row, in column order; unknown values are empty.
-pub fn record(group: &Group) -> Vec<Printable> {
+pub fn record(group: &StatsGroup) -> Vec<Printable> {
     let number = |n: Option<u64>| n.map(|n| printable!("{}", n)).unwrap_or_default();
     let tokens = group.tokens;
     let kinds = tokens.map(|tokens| tokens.kinds);

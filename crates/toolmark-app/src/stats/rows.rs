@@ -6,18 +6,20 @@ use serde::Serialize;
 use std::io::{self, Write};
 use toolmark_redact::Printable;
 use toolmark_report::terminal::harmless_json;
-use toolmark_report::{Cell, Kind, Options, ParquetWriter, ReportError, SCHEMA_VERSION};
+use toolmark_report::{
+    ColumnKind, ParquetWriter, ReportError, ReportOptions, SCHEMA_VERSION, TableCell,
+};
 
 /// A row with its schema version: no enclosing object could carry the version for all rows.
 #[derive(Serialize)]
-struct Versioned<'r, R> {
+struct VersionedRow<'r, R> {
     #[serde(flatten)]
     row: &'r R,
     schema_version: u32,
 }
 
 fn json_of(row: &impl Serialize) -> io::Result<String> {
-    Ok(harmless_json(serde_json::to_string(&Versioned { row, schema_version: SCHEMA_VERSION })?))
+    Ok(harmless_json(serde_json::to_string(&VersionedRow { row, schema_version: SCHEMA_VERSION })?))
 }
 
 /// Machine-readable formats of rows.
@@ -35,7 +37,7 @@ pub enum RowFormat {
 
 /// Writes rows as they arrive, so that memory does not grow with their number.
 pub struct RowWriter<'c> {
-    columns: &'c [(&'static str, Kind)],
+    columns: &'c [(&'static str, ColumnKind)],
     encoder: Encoder,
     count: u64,
     out: Box<dyn Write>,
@@ -53,7 +55,7 @@ impl<'c> RowWriter<'c> {
     pub fn new(
         format: RowFormat,
         name: &str,
-        columns: &'c [(&'static str, Kind)],
+        columns: &'c [(&'static str, ColumnKind)],
         generated_at: Option<Timestamp>,
         mut out: Box<dyn Write>,
     ) -> Result<Self, Stop> {
@@ -62,7 +64,7 @@ impl<'c> RowWriter<'c> {
             RowFormat::Jsonl => Encoder::Jsonl,
             RowFormat::Csv => Encoder::Csv,
             RowFormat::Parquet => {
-                let options = Options { generated_at, ..Options::default() };
+                let options = ReportOptions { generated_at, ..ReportOptions::default() };
                 let writer = ParquetWriter::new(name, columns, &options).map_err(as_io)?;
                 Encoder::Parquet(Box::new(writer))
             }
@@ -121,13 +123,13 @@ fn write_csv<'c>(out: &mut dyn Write, cells: impl Iterator<Item = &'c str>) -> i
     writer.flush()
 }
 
-fn cell((column, word): (&(&'static str, Kind), &Printable)) -> (&'static str, Cell) {
+fn cell((column, word): (&(&'static str, ColumnKind), &Printable)) -> (&'static str, TableCell) {
     let word = Some(word).filter(|word| !word.is_empty());
     let cell = match column.1 {
-        Kind::Text => Cell::printable(word),
-        Kind::Whole => Cell::count(word.and_then(|word| word.parse().ok())),
-        Kind::Real => Cell::Real(word.and_then(|word| word.parse().ok())),
-        Kind::Flag => Cell::Flag(word.and_then(|word| word.parse().ok())),
+        ColumnKind::Text => TableCell::printable(word),
+        ColumnKind::Whole => TableCell::count(word.and_then(|word| word.parse().ok())),
+        ColumnKind::Real => TableCell::Real(word.and_then(|word| word.parse().ok())),
+        ColumnKind::Flag => TableCell::Flag(word.and_then(|word| word.parse().ok())),
     };
     (column.0, cell)
 }
@@ -139,12 +141,12 @@ mod tests {
     #[test]
     fn a_cell_has_the_type_of_its_column_or_nothing() {
         for (kind, word, expected) in [
-            (Kind::Text, "a", Cell::Text(Some("a".to_owned()))),
-            (Kind::Text, "", Cell::Text(None)),
-            (Kind::Whole, "0", Cell::Whole(Some(0))),
-            (Kind::Whole, "", Cell::Whole(None)),
-            (Kind::Real, "0.250000", Cell::Real(Some(0.25))),
-            (Kind::Real, "", Cell::Real(None)),
+            (ColumnKind::Text, "a", TableCell::Text(Some("a".to_owned()))),
+            (ColumnKind::Text, "", TableCell::Text(None)),
+            (ColumnKind::Whole, "0", TableCell::Whole(Some(0))),
+            (ColumnKind::Whole, "", TableCell::Whole(None)),
+            (ColumnKind::Real, "0.250000", TableCell::Real(Some(0.25))),
+            (ColumnKind::Real, "", TableCell::Real(None)),
         ] {
             assert_eq!(cell((&("n", kind), &word.into())), ("n", expected));
         }

@@ -20,7 +20,7 @@ pub struct SortedMap<K, V> {
 
 /// Position of an entry, or the position at which it would be inserted.
 #[derive(Clone, Copy)]
-pub(super) struct Position {
+pub(super) struct MapPosition {
     chunk: usize,
     entry: usize,
 }
@@ -110,7 +110,7 @@ impl<K, V> SortedMap<K, V> {
         self.len = self.chunks.iter().map(Vec::len).sum();
     }
 
-    fn insert_at(&mut self, mut at: Position, key: K, value: V) -> Position {
+    fn insert_at(&mut self, mut at: MapPosition, key: K, value: V) -> MapPosition {
         match self.chunks.get(at.chunk).map(Vec::len) {
             None => self.chunks.push(Vec::new()),
             Some(MAX_CHUNK) => at = self.split(at),
@@ -123,18 +123,18 @@ impl<K, V> SortedMap<K, V> {
 
     /// Splits a full chunk and returns the position in its parts.
     #[cold]
-    fn split(&mut self, at: Position) -> Position {
+    fn split(&mut self, at: MapPosition) -> MapPosition {
         // Keys that arrive in order fill chunks; others leave halves.
         let half = if at.entry == MAX_CHUNK { MAX_CHUNK } else { MAX_CHUNK / 2 };
         let rest = self.chunks[at.chunk].split_off(half);
         self.chunks.insert(at.chunk + 1, rest);
         match at.entry.checked_sub(half) {
-            Some(entry) => Position { chunk: at.chunk + 1, entry },
+            Some(entry) => MapPosition { chunk: at.chunk + 1, entry },
             None => at,
         }
     }
 
-    fn remove_at(&mut self, at: Position) -> (K, V) {
+    fn remove_at(&mut self, at: MapPosition) -> (K, V) {
         self.len -= 1;
         let removed = self.chunks[at.chunk].remove(at.entry);
         if self.chunks[at.chunk].is_empty() {
@@ -143,16 +143,16 @@ impl<K, V> SortedMap<K, V> {
         removed
     }
 
-    fn value_at(&self, at: Position) -> &V {
+    fn value_at(&self, at: MapPosition) -> &V {
         &self.chunks[at.chunk][at.entry].1
     }
 
-    fn value_at_mut(&mut self, at: Position) -> &mut V {
+    fn value_at_mut(&mut self, at: MapPosition) -> &mut V {
         &mut self.chunks[at.chunk][at.entry].1
     }
 
     /// Finds a key, or the position at which it would be inserted.
-    fn find<Q: Ord + ?Sized>(&self, key: &Q) -> Result<Position, Position>
+    fn find<Q: Ord + ?Sized>(&self, key: &Q) -> Result<MapPosition, MapPosition>
     where
         K: Borrow<Q>,
     {
@@ -172,12 +172,12 @@ impl<K, V> SortedMap<K, V> {
         while entry < end {
             match self.chunks[chunk][middle].0.borrow().cmp(key) {
                 Ordering::Less => entry = middle + 1,
-                Ordering::Equal => return Ok(Position { chunk, entry: middle }),
+                Ordering::Equal => return Ok(MapPosition { chunk, entry: middle }),
                 Ordering::Greater => end = middle,
             }
             middle = entry.midpoint(end);
         }
-        Err(Position { chunk, entry })
+        Err(MapPosition { chunk, entry })
     }
 
     /// Returns the value of a key.
@@ -251,16 +251,16 @@ impl<K: Ord, V> SortedMap<K, V> {
     }
 
     /// Returns the place of a key, to read, change or insert its value.
-    pub fn entry(&mut self, key: K) -> Entry<'_, K, V> {
+    pub fn entry(&mut self, key: K) -> MapEntry<'_, K, V> {
         match self.find(&key) {
-            Ok(at) => Entry::Occupied(OccupiedEntry { map: self, at }),
-            Err(at) => Entry::Vacant(VacantEntry { map: self, at, key }),
+            Ok(at) => MapEntry::Occupied(OccupiedEntry { map: self, at }),
+            Err(at) => MapEntry::Vacant(VacantEntry { map: self, at, key }),
         }
     }
 }
 
 /// Place of a key in a map.
-pub enum Entry<'a, K, V> {
+pub enum MapEntry<'a, K, V> {
     /// The key has a value.
     Occupied(OccupiedEntry<'a, K, V>),
     /// The key has no value.
@@ -270,17 +270,17 @@ pub enum Entry<'a, K, V> {
 /// Place of a key that has a value.
 pub struct OccupiedEntry<'a, K, V> {
     map: &'a mut SortedMap<K, V>,
-    at: Position,
+    at: MapPosition,
 }
 
 /// Place of a key that has no value.
 pub struct VacantEntry<'a, K, V> {
     map: &'a mut SortedMap<K, V>,
-    at: Position,
+    at: MapPosition,
     key: K,
 }
 
-impl<'a, K, V> Entry<'a, K, V> {
+impl<'a, K, V> MapEntry<'a, K, V> {
     /// Returns the value, inserting the given one if there is none.
     pub fn or_insert(self, value: V) -> &'a mut V {
         match self {

@@ -11,7 +11,7 @@ mod set;
 mod tests;
 
 pub use iter::{IntoIter, Iter};
-pub use map::{Entry, OccupiedEntry, SortedMap, VacantEntry};
+pub use map::{MapEntry, OccupiedEntry, SortedMap, VacantEntry};
 pub use set::SortedSet;
 
 /// Maximum number of entries in a chunk. A full chunk is split in two.

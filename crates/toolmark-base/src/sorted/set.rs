@@ -37,8 +37,8 @@ impl<T> SortedSet<T> {
 
     /// Iterates over the values.
     #[must_use]
-    pub fn iter(&self) -> Values<'_, T> {
-        Values(self.0.iter())
+    pub fn iter(&self) -> SetValues<'_, T> {
+        SetValues(self.0.iter())
     }
 
     /// Returns the least value.
@@ -75,11 +75,11 @@ impl<T> SortedSet<T> {
     }
 
     /// Iterates over the values that are not less than the given one.
-    pub fn iter_from<Q: Ord + ?Sized>(&self, value: &Q) -> Values<'_, T>
+    pub fn iter_from<Q: Ord + ?Sized>(&self, value: &Q) -> SetValues<'_, T>
     where
         T: Borrow<Q>,
     {
-        Values(self.0.iter_from(value))
+        SetValues(self.0.iter_from(value))
     }
 
     /// Removes a value and returns whether the set had it.
@@ -142,15 +142,15 @@ impl<T: Ord> SortedSet<T> {
 
 /// Borrowed values of a set.
 #[derive(Debug)]
-pub struct Values<'a, T>(super::Iter<'a, T, ()>);
+pub struct SetValues<'a, T>(super::Iter<'a, T, ()>);
 
-impl<T> Clone for Values<'_, T> {
+impl<T> Clone for SetValues<'_, T> {
     fn clone(&self) -> Self {
         Self(self.0.clone())
     }
 }
 
-impl<'a, T> Iterator for Values<'a, T> {
+impl<'a, T> Iterator for SetValues<'a, T> {
     type Item = &'a T;
 
     fn next(&mut self) -> Option<&'a T> {
@@ -162,13 +162,13 @@ impl<'a, T> Iterator for Values<'a, T> {
     }
 }
 
-impl<T> DoubleEndedIterator for Values<'_, T> {
+impl<T> DoubleEndedIterator for SetValues<'_, T> {
     fn next_back(&mut self) -> Option<Self::Item> {
         self.0.next_back().map(|(value, ())| value)
     }
 }
 
-impl<T> ExactSizeIterator for Values<'_, T> {}
+impl<T> ExactSizeIterator for SetValues<'_, T> {}
 
 /// Owned values of a set.
 #[derive(Debug)]
@@ -208,7 +208,7 @@ impl<T: fmt::Debug> fmt::Debug for SortedSet<T> {
 
 impl<'a, T> IntoIterator for &'a SortedSet<T> {
     type Item = &'a T;
-    type IntoIter = Values<'a, T>;
+    type IntoIter = SetValues<'a, T>;
 
     fn into_iter(self) -> Self::IntoIter {
         self.iter()

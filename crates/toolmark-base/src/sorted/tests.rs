@@ -6,19 +6,19 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// One change of a map.
 #[derive(Debug, Clone)]
-enum Step {
+enum MapStep {
     Insert(u8, u32),
     Add(u8, u32),
     Remove(u8),
     Retain(u8),
 }
 
-fn step() -> impl Strategy<Value = Step> {
+fn step() -> impl Strategy<Value = MapStep> {
     prop_oneof![
-        4 => (any::<u8>(), any::<u32>()).prop_map(|(key, value)| Step::Insert(key, value)),
-        2 => (any::<u8>(), any::<u32>()).prop_map(|(key, value)| Step::Add(key, value)),
-        2 => any::<u8>().prop_map(Step::Remove),
-        1 => (2..9_u8).prop_map(Step::Retain),
+        4 => (any::<u8>(), any::<u32>()).prop_map(|(key, value)| MapStep::Insert(key, value)),
+        2 => (any::<u8>(), any::<u32>()).prop_map(|(key, value)| MapStep::Add(key, value)),
+        2 => any::<u8>().prop_map(MapStep::Remove),
+        1 => (2..9_u8).prop_map(MapStep::Retain),
     ]
 }
 
@@ -28,13 +28,13 @@ proptest! {
         let (mut map, mut tree) = (SortedMap::new(), BTreeMap::new());
         for step in steps {
             match step {
-                Step::Insert(key, value) => prop_assert_eq!(map.insert(key, value), tree.insert(key, value)),
-                Step::Add(key, by) => {
+                MapStep::Insert(key, value) => prop_assert_eq!(map.insert(key, value), tree.insert(key, value)),
+                MapStep::Add(key, by) => {
                     let added = map.entry(key).and_modify(|value| *value ^= by).or_insert(by);
                     prop_assert_eq!(&*added, tree.entry(key).and_modify(|value| *value ^= by).or_insert(by));
                 }
-                Step::Remove(key) => prop_assert_eq!(map.remove(&key), tree.remove(&key)),
-                Step::Retain(by) => {
+                MapStep::Remove(key) => prop_assert_eq!(map.remove(&key), tree.remove(&key)),
+                MapStep::Retain(by) => {
                     map.retain(|key, _| key % by != 0);
                     tree.retain(|key, _| key % by != 0);
                 }

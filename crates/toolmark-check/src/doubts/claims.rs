@@ -5,13 +5,13 @@
 //! off, after code was edited without a run since: only the agent's word supports that the
 //! work is done.
 
-use super::{Candidate, Kind, Scene};
+use super::{Candidate, DoubtKind, Scene};
 use crate::rules::r404_claimed_success::{changes_code, may_run};
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::Axis;
 use toolmark_session::session::SessionCall;
 
-pub(super) static KIND: Kind = Kind {
+pub(super) static KIND: DoubtKind = DoubtKind {
     rubric: "claimed-success",
     measure: "judged.claimed-success",
     axis: Axis::Recovery,

@@ -17,7 +17,7 @@
 //! Failed calls change nothing, and a patch contains only its change and the surrounding
 //! lines, so neither is a question.
 
-use super::{Candidate, Kind, Scene};
+use super::{Candidate, DoubtKind, Scene};
 use crate::diff;
 use crate::rules::a203_wide_edit::{FREE, SHORT, Width, measured};
 use crate::rules::s104_edit_as_write::SMALL;
@@ -25,7 +25,7 @@ use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::Axis;
 use toolmark_session::session::{Ended, Session, SessionCall};
 
-pub(super) static KIND: Kind = Kind {
+pub(super) static KIND: DoubtKind = DoubtKind {
     rubric: "edit-minimal-scope",
     measure: "judged.edit-minimal-scope",
     axis: Axis::Arguments,

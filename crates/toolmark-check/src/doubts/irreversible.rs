@@ -12,7 +12,7 @@
 //!   have used words that are in no list;
 //! - the trace has no messages at all: neither the rules nor a judge can decide.
 
-use super::{Candidate, Kind, Scene};
+use super::{Candidate, DoubtKind, Scene};
 use crate::awareness::{Announcement, Naming, named};
 use crate::rules::i301_blind_destructive::each;
 use toolmark_outcome::Axis;
@@ -20,7 +20,7 @@ use toolmark_session::session::SessionCall;
 use toolmark_shell::Effect;
 use toolmark_trace::Fact;
 
-pub(super) static KIND: Kind = Kind {
+pub(super) static KIND: DoubtKind = DoubtKind {
     rubric: "irreversibility-awareness",
     measure: "judged.irreversibility-awareness",
     axis: Axis::Irreversibility,

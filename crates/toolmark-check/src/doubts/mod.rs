@@ -23,10 +23,12 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 use toolmark_base::{SortedMap, SortedSet};
 use toolmark_outcome::judging::{
-    BuiltIn, Focus, Material, Panel, Question, Rubric, built_in, material_of,
+    BuiltIn, Focus, JudgeQuestion, Material, Panel, Rubric, built_in, material_of,
 };
 use toolmark_outcome::{Axis, Finding, Missing};
-use toolmark_outcome::{CallRef, Context, Environment, IndexedCall, Subject, TracePlace, View};
+use toolmark_outcome::{
+    CallRef, CaseContext, Environment, IndexedCall, Subject, TracePlace, TrajectoryView,
+};
 use toolmark_session::session::{Session, SessionCall};
 
 /// Maximum number of doubts of one rubric to keep per session.
@@ -62,7 +64,7 @@ pub struct Doubt {
     /// Code of the rule that reports the call.
     pub finding: Option<&'static str>,
     /// The question, or the reason why nothing can be asked.
-    pub question: Result<Question, Missing>,
+    pub question: Result<JudgeQuestion, Missing>,
 }
 
 impl Doubt {
@@ -81,7 +83,7 @@ impl Doubt {
 }
 
 /// A rubric with the selection of its calls.
-struct Kind {
+struct DoubtKind {
     /// Name of the rubric.
     rubric: &'static str,
     /// Measure to which its answers are added.
@@ -98,7 +100,7 @@ struct Kind {
 }
 
 /// All rubrics, in the order of reports.
-static KINDS: &[&Kind] = &[
+static KINDS: &[&DoubtKind] = &[
     &selection::KIND,
     &edit_scope::KIND,
     &read_slice::KIND,
@@ -151,7 +153,7 @@ pub(crate) fn collect(
     let found = findings.iter().filter_map(at_fault).collect();
     let scene = Scene { session, unsure, found };
     let (mut doubts, mut left_out) = (Vec::new(), SortedMap::new());
-    let (context, environment) = (Context::default(), Environment::default());
+    let (context, environment) = (CaseContext::default(), Environment::default());
     let mut subject = None;
     let mut room = TEXT;
     for kind in KINDS {
@@ -166,7 +168,7 @@ pub(crate) fn collect(
         for candidate in candidates {
             let Some(call) = session.call_at(candidate.index) else { continue };
             let subject = subject.get_or_insert_with(|| Subject {
-                view: View::whole(session.trajectory()),
+                view: TrajectoryView::whole(session.trajectory()),
                 context: &context,
                 environment: &environment,
             });
@@ -200,12 +202,12 @@ fn choose(candidates: &mut Vec<Candidate>) -> u64 {
 }
 
 fn question(
-    kind: &Kind,
+    kind: &DoubtKind,
     built_in: &BuiltIn,
     rubric: &Arc<Rubric>,
     subject: &Subject<'_>,
     call: &SessionCall<'_>,
-) -> Result<Question, Missing> {
+) -> Result<JudgeQuestion, Missing> {
     let focus = Focus { subject, call: Some(IndexedCall { index: call.index, call: call.call }) };
     let mut materials = Vec::new();
     for (name, path) in built_in.inputs {
@@ -225,10 +227,10 @@ fn question(
         }
     }
     let (panel, threshold) = (Panel::default(), built_in.threshold);
-    Ok(Question { rubric: Arc::clone(rubric), materials, panel, threshold })
+    Ok(JudgeQuestion { rubric: Arc::clone(rubric), materials, panel, threshold })
 }
 
-fn size(question: &Question) -> usize {
+fn size(question: &JudgeQuestion) -> usize {
     let of_material = |material: &Material| -> usize {
         material.pieces.iter().map(|piece| piece.text.len()).sum()
     };
@@ -237,11 +239,11 @@ fn size(question: &Question) -> usize {
 
 fn doubt(
     session: &Session<'_>,
-    kind: &Kind,
+    kind: &DoubtKind,
     rubric: &'static BuiltIn,
     call: &SessionCall<'_>,
     candidate: Candidate,
-    question: Result<Question, Missing>,
+    question: Result<JudgeQuestion, Missing>,
 ) -> Doubt {
     let id = session.trajectory().id.as_ref().map(|id| id.get().into_owned());
     Doubt {

@@ -11,13 +11,13 @@
 //! read later, the rules cannot decide. A sufficient part with all the lines that the user
 //! names and few others is not a question.
 
-use super::{Candidate, Kind, Scene};
+use super::{Candidate, DoubtKind, Scene};
 use toolmark_base::{SortedMap, SortedSet};
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::Axis;
 use toolmark_session::session::{Ended, LineRange, Session, SessionCall};
 
-pub(super) static KIND: Kind = Kind {
+pub(super) static KIND: DoubtKind = DoubtKind {
     rubric: "read-slice-coverage",
     measure: "judged.read-slice-coverage",
     axis: Axis::Arguments,
@@ -34,7 +34,7 @@ const MAX_SYMBOLS: usize = 20;
 const LITTLE: i64 = 200;
 
 /// The first part of a file that is read in a turn, and the next.
-struct Part<'s, 'a> {
+struct FilePart<'s, 'a> {
     first: &'s SessionCall<'a>,
     again: Option<&'s SessionCall<'a>>,
     /// Whether the file was changed since.
@@ -43,11 +43,11 @@ struct Part<'s, 'a> {
 
 fn find(scene: &Scene<'_, '_>, out: &mut Vec<Candidate>) {
     let session = scene.session;
-    let mut request: Option<(u32, Request)> = None;
+    let mut request: Option<(u32, SliceRequest)> = None;
     for part in parts(session) {
         let (call, turn) = (part.first, part.first.turn);
         if request.as_ref().is_none_or(|(of, _)| *of != turn) {
-            request = Some((turn, Request::before(session, call)));
+            request = Some((turn, SliceRequest::before(session, call)));
         }
         let Some((_, request)) = &request else { continue };
         let candidate = in_doubt(session, &part, request);
@@ -56,8 +56,8 @@ fn find(scene: &Scene<'_, '_>, out: &mut Vec<Candidate>) {
 }
 
 /// Returns the first part of each file that is read in a turn, in the order of calls.
-fn parts<'s, 'a>(session: &'s Session<'a>) -> Vec<Part<'s, 'a>> {
-    let mut parts: Vec<Part<'s, 'a>> = Vec::new();
+fn parts<'s, 'a>(session: &'s Session<'a>) -> Vec<FilePart<'s, 'a>> {
+    let mut parts: Vec<FilePart<'s, 'a>> = Vec::new();
     let mut at: SortedMap<&str, usize> = SortedMap::new();
     let (mut turn, mut patched) = (0, None);
     for call in session.calls() {
@@ -84,7 +84,7 @@ fn parts<'s, 'a>(session: &'s Session<'a>) -> Vec<Part<'s, 'a>> {
             }
             (ToolRole::Reads, None) if call.ended == Ended::Ok && !call.lines().is_whole() => {
                 at.insert(path, parts.len());
-                parts.push(Part { first: call, again: None, is_over: false });
+                parts.push(FilePart { first: call, again: None, is_over: false });
             }
             (ToolRole::Writes | ToolRole::Edits, Some(part)) => part.is_over = true,
             _ => {}
@@ -93,7 +93,11 @@ fn parts<'s, 'a>(session: &'s Session<'a>) -> Vec<Part<'s, 'a>> {
     parts
 }
 
-fn in_doubt(session: &Session<'_>, part: &Part<'_, '_>, request: &Request) -> Option<Candidate> {
+fn in_doubt(
+    session: &Session<'_>,
+    part: &FilePart<'_, '_>,
+    request: &SliceRequest,
+) -> Option<Candidate> {
     let call = part.first;
     let path = call.path.as_deref()?;
     let read = shown(call.lines());
@@ -178,7 +182,7 @@ fn symbols(
     session: &Session<'_>,
     call: &SessionCall<'_>,
     path: &str,
-    request: &Request,
+    request: &SliceRequest,
 ) -> Vec<Cover> {
     let Some(result) = call.result().filter(|_| !request.symbols.is_empty()) else {
         return Vec::new();
@@ -193,7 +197,7 @@ fn symbols(
 
 /// References in the user's message of a turn.
 #[derive(Debug, Default)]
-struct Request {
+struct SliceRequest {
     /// Words, in the spelling of file names.
     words: SortedSet<String>,
     /// Whether the message names any file.
@@ -202,7 +206,7 @@ struct Request {
     symbols: Vec<String>,
 }
 
-impl Request {
+impl SliceRequest {
     /// Returns the last message of the user before a call.
     fn before(session: &Session<'_>, call: &SessionCall<'_>) -> Self {
         let events = session.events().get(..call.event).unwrap_or_default();
@@ -328,7 +332,7 @@ mod tests {
             ("lines 20-10", false, &[], &[]),
             ("", false, &[], &[]),
         ] {
-            let request = Request::of(text);
+            let request = SliceRequest::of(text);
             assert_eq!(request.names("/w/src/a.rs"), file, "{text}");
             assert_eq!(request.lines, lines, "{text}");
             assert_eq!(request.symbols, symbols, "{text}");

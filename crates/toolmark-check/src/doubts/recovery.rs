@@ -9,11 +9,11 @@
 //! A failure that only shows in an exit code or in the output has no error message in its
 //! status; the judge is shown the output instead.
 
-use super::{Candidate, Kind, Scene};
+use super::{Candidate, DoubtKind, Scene};
 use toolmark_outcome::Axis;
-use toolmark_session::recovery::{Verdict, moves};
+use toolmark_session::recovery::{RecoveryStatus, moves};
 
-pub(super) static KIND: Kind = Kind {
+pub(super) static KIND: DoubtKind = DoubtKind {
     rubric: "error-recovery",
     measure: "judged.error-recovery",
     axis: Axis::Recovery,
@@ -29,13 +29,13 @@ fn find(scene: &Scene<'_, '_>, out: &mut Vec<Candidate>) {
         let class = failure.class.word();
         let is_excused = failure.excuse.is_some_and(|excuse| excuse.contradicted_by.is_none());
         let why = match failure.verdict {
-            Verdict::Failed(_) | Verdict::Evaded => continue,
+            RecoveryStatus::Failed(_) | RecoveryStatus::Evaded => continue,
             _ if is_excused => format!("failed ({class}); the agent explains it away"),
-            Verdict::Open => format!("failed ({class}); {}", failure.why),
-            Verdict::Partial => {
+            RecoveryStatus::Open => format!("failed ({class}); {}", failure.why),
+            RecoveryStatus::Partial => {
                 format!("failed ({class}); {}, which is half of it", failure.why)
             }
-            Verdict::Recovered => continue,
+            RecoveryStatus::Recovered => continue,
         };
         let is_followed = moves(session, failure.at).next().is_some()
             || session.said_after(call).next().is_some();
@@ -43,7 +43,7 @@ fn find(scene: &Scene<'_, '_>, out: &mut Vec<Candidate>) {
             continue;
         }
         // An open failure counts half, but the rules have not decided it.
-        let rules_say = (failure.verdict != Verdict::Open).then(|| failure.verdict.score());
+        let rules_say = (failure.verdict != RecoveryStatus::Open).then(|| failure.verdict.score());
         out.push(Candidate {
             bucket: Some(class.to_owned()),
             finding: scene.finding(call, "R408"),

@@ -9,12 +9,12 @@
 //! cannot decide. Of several findings on one call, the one with the highest confidence
 //! counts.
 
-use super::{Candidate, Kind, Scene};
+use super::{Candidate, DoubtKind, Scene};
 use crate::recorder::Unsure;
 use std::cmp::Reverse;
 use toolmark_outcome::Axis;
 
-pub(super) static KIND: Kind = Kind {
+pub(super) static KIND: DoubtKind = DoubtKind {
     rubric: "tool-selection",
     measure: "judged.tool-selection",
     axis: Axis::Selection,

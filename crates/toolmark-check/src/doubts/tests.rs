@@ -1,13 +1,13 @@
 //! Tests with small sessions: the calls in doubt, and the scores of the rules.
 
 use super::*;
-use crate::{Checked, Checker, RULES};
+use crate::{CheckedTraces, Checker, RULES};
 use std::fmt::Write as _;
 use toolmark_hosts::toolset::Toolsets;
 use toolmark_outcome::Confidence;
 use toolmark_session::notation;
 
-fn checked(trace: &str) -> Checked {
+fn checked(trace: &str) -> CheckedTraces {
     let run = notation::parse(trace).unwrap_or_else(|why| panic!("{why}\n{trace}"));
     let mut checked = Checker::default().with_doubts().check(&run);
     checked.sort();

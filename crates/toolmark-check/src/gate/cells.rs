@@ -2,13 +2,13 @@
 //! gates. They come from a scorecard or from an earlier report.
 
 use super::names;
-use crate::scorecard::{Measure, Scorecard, Tally, ToolCard};
+use crate::scorecard::{Measure, ScoreTally, Scorecard, ToolCard};
 use toolmark_base::{SortedMap, SortedSet};
 use toolmark_outcome::{Axis, Untrusted};
 
 /// Key of a number: a name, a tool, and optionally a bucket.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Cell<T = Untrusted> {
+pub struct GateCell<T = Untrusted> {
     /// Full name.
     pub name: String,
     /// Name of the tool.
@@ -19,7 +19,7 @@ pub struct Cell<T = Untrusted> {
 
 /// Numbers of one or more sessions.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Cells<T = Untrusted>(SortedMap<Cell<T>, Tally>);
+pub struct Cells<T = Untrusted>(SortedMap<GateCell<T>, ScoreTally>);
 
 impl<T> Default for Cells<T> {
     fn default() -> Self {
@@ -29,7 +29,7 @@ impl<T> Default for Cells<T> {
 
 /// Selection of the cells of a name to add.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Chosen<'a> {
+pub(super) struct CellSelection<'a> {
     /// Tool; all tools if `None`.
     pub(super) tool: Option<&'a str>,
     /// Bucket; all buckets if `None`.
@@ -57,7 +57,7 @@ impl<T: Ord + Clone> Cells<T> {
     /// Creates the cells of the total scorecard or of one of several sessions; `shares` are
     /// the [`shares`] of the total scorecard.
     pub(crate) fn new<'c>(
-        measures: impl Iterator<Item = (&'c Measure<T>, &'c Tally)>,
+        measures: impl Iterator<Item = (&'c Measure<T>, &'c ScoreTally)>,
         tools: impl Iterator<Item = (&'c T, &'c ToolCard)> + Clone,
         shares: &[Axis],
     ) -> Self
@@ -67,11 +67,11 @@ impl<T: Ord + Clone> Cells<T> {
         let mut cells = Self::default();
         for (measure, tally) in measures {
             let (tool, bucket) = (measure.tool.clone(), measure.bucket.clone());
-            cells.add(Cell { name: names::full(measure), tool, bucket }, *tally);
+            cells.add(GateCell { name: names::full(measure), tool, bucket }, *tally);
         }
         for axis in shares {
             for (tool, of_tool) in tools.clone() {
-                let cell = Cell { name: axis.word().into(), tool: tool.clone(), bucket: None };
+                let cell = GateCell { name: axis.word().into(), tool: tool.clone(), bucket: None };
                 cells.add(cell, of_tool.axis(*axis));
             }
         }
@@ -79,7 +79,7 @@ impl<T: Ord + Clone> Cells<T> {
     }
 
     /// Adds to a cell; an empty tally does not create one.
-    pub fn add(&mut self, cell: Cell<T>, tally: Tally) {
+    pub fn add(&mut self, cell: GateCell<T>, tally: ScoreTally) {
         if tally.of > 0 {
             self.0.entry(cell).or_default().merge(tally);
         }
@@ -93,7 +93,7 @@ impl<T: Ord + Clone> Cells<T> {
     }
 
     /// Returns all cells, in order.
-    pub fn iter(&self) -> impl Iterator<Item = (&Cell<T>, Tally)> {
+    pub fn iter(&self) -> impl Iterator<Item = (&GateCell<T>, ScoreTally)> {
         self.0.iter().map(|(cell, tally)| (cell, *tally))
     }
 }
@@ -107,14 +107,14 @@ impl Cells {
 
     /// Returns the totals over all tools, by name.
     #[must_use]
-    pub fn totals(&self) -> SortedMap<&str, Tally> {
+    pub fn totals(&self) -> SortedMap<&str, ScoreTally> {
         let names: SortedSet<&str> = self.0.keys().map(|cell| cell.name.as_str()).collect();
-        let all = Chosen { tool: None, bucket: None };
+        let all = CellSelection { tool: None, bucket: None };
         names.into_iter().map(|name| (name, self.sum(name, all))).collect()
     }
 
-    fn named<'c>(&'c self, name: &'c str) -> impl Iterator<Item = (&'c Cell, Tally)> {
-        let first = Cell { name: name.to_owned(), tool: Untrusted::default(), bucket: None };
+    fn named<'c>(&'c self, name: &'c str) -> impl Iterator<Item = (&'c GateCell, ScoreTally)> {
+        let first = GateCell { name: name.to_owned(), tool: Untrusted::default(), bucket: None };
         let of_name = self.0.iter_from(&first).take_while(move |(cell, _)| cell.name == name);
         of_name.map(|(cell, tally)| (cell, *tally))
     }
@@ -135,9 +135,9 @@ impl Cells {
 
     /// Returns the sum of the selected cells. A tool that has the number as a whole and by
     /// bucket is counted once.
-    pub(super) fn sum(&self, name: &str, chosen: Chosen<'_>) -> Tally {
-        let mut whole: SortedMap<&str, Tally> = SortedMap::new();
-        let mut parts: SortedMap<&str, Tally> = SortedMap::new();
+    pub(super) fn sum(&self, name: &str, chosen: CellSelection<'_>) -> ScoreTally {
+        let mut whole: SortedMap<&str, ScoreTally> = SortedMap::new();
+        let mut parts: SortedMap<&str, ScoreTally> = SortedMap::new();
         for (cell, tally) in self.named(name) {
             if chosen.tool.is_some_and(|tool| cell.tool != *tool) {
                 continue;
@@ -149,7 +149,7 @@ impl Cells {
             }
         }
         parts.extend(whole);
-        parts.values().fold(Tally::default(), |mut sum, tally| {
+        parts.values().fold(ScoreTally::default(), |mut sum, tally| {
             sum.merge(*tally);
             sum
         })
@@ -160,21 +160,21 @@ impl Cells {
 mod tests {
     use super::*;
 
-    fn cell(name: &str, tool: &str, bucket: Option<&str>) -> Cell {
-        Cell { name: name.into(), tool: tool.into(), bucket: bucket.map(Into::into) }
+    fn cell(name: &str, tool: &str, bucket: Option<&str>) -> GateCell {
+        GateCell { name: name.into(), tool: tool.into(), bucket: bucket.map(Into::into) }
     }
 
     #[test]
     fn sums_count_every_call_once() {
         let mut cells = Cells::default();
-        let tally = |of, points| Tally { of, points };
+        let tally = |of, points| ScoreTally { of, points };
         cells.add(cell("recovery", "Bash", None), tally(5, 3000));
         cells.add(cell("recovery", "Bash", Some("127")), tally(2, 2000));
         cells.add(cell("recovery", "Bash", Some("timeout")), tally(3, 1000));
         cells.add(cell("recovery", "Edit", Some("ambiguous")), tally(1, 1000));
         cells.add(cell("recovery.x", "Bash", None), tally(9, 9000));
-        cells.add(cell("recovery", "Read", None), Tally::default());
-        let sum = |tool, bucket| cells.sum("recovery", Chosen { tool, bucket }).of;
+        cells.add(cell("recovery", "Read", None), ScoreTally::default());
+        let sum = |tool, bucket| cells.sum("recovery", CellSelection { tool, bucket }).of;
         assert_eq!(sum(None, None), 6);
         assert_eq!(sum(Some("Bash"), None), 5);
         assert_eq!(sum(Some("Bash"), Some("127")), 2);

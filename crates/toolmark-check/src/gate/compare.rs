@@ -5,12 +5,12 @@
 //! compared with all of the other: Fisher's exact test. Only a difference with p < 0.05 is
 //! significant.
 
-use super::cells::{Cells, Chosen};
-use crate::scorecard::Tally;
+use super::cells::{CellSelection, Cells};
+use crate::scorecard::ScoreTally;
 use serde::Serialize;
 use std::fmt;
 use toolmark_base::SortedMap;
-use toolmark_outcome::statistics::{self, Pairs};
+use toolmark_outcome::statistics::{self, TrialPairs};
 use toolmark_outcome::{Harmless, Untrusted};
 
 /// Maximum p-value of a significant difference.
@@ -29,7 +29,7 @@ pub struct Earlier<'a> {
 
 /// Comparison of a number with the earlier run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Compared {
+pub struct GateComparison {
     /// Earlier value.
     pub value: f64,
     /// Earlier count.
@@ -52,7 +52,7 @@ pub fn is_significant(p: f64) -> bool {
     p < SIGNIFICANT
 }
 
-impl Compared {
+impl GateComparison {
     /// Whether the number is significantly lower now.
     #[must_use]
     pub fn is_lower(&self) -> bool {
@@ -66,9 +66,9 @@ impl Compared {
     }
 }
 
-impl Harmless for Compared {}
+impl Harmless for GateComparison {}
 
-impl fmt::Display for Compared {
+impl fmt::Display for GateComparison {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let points = |share: f64| share * 100.0;
         let (low, high) = self.interval;
@@ -90,7 +90,12 @@ impl fmt::Display for Compared {
 
 impl Earlier<'_> {
     /// Compares a number with that of the earlier run; `None` if one of them has no counts.
-    pub(super) fn compare(&self, name: &str, chosen: Chosen<'_>, now: Tally) -> Option<Compared> {
+    pub(super) fn compare(
+        &self,
+        name: &str,
+        chosen: CellSelection<'_>,
+        now: ScoreTally,
+    ) -> Option<GateComparison> {
         let before = self.before.sum(name, chosen);
         let scale = super::scale(name);
         let (value, rate) = (scale.rate(before)?, scale.rate(now)?);
@@ -99,7 +104,8 @@ impl Earlier<'_> {
         let (difference, interval, p) = match paired {
             Some((difference, interval)) => (difference, interval, pairs.p_value()),
             None => {
-                let right = |tally: Tally| Some((tally.rate()? * tally.of as f64).round() as u64);
+                let right =
+                    |tally: ScoreTally| Some((tally.rate()? * tally.of as f64).round() as u64);
                 let p = statistics::fisher((before.of, right(before)?), (now.of, right(now)?))?;
                 let interval = statistics::difference_of(
                     (value, scale.interval(before)?),
@@ -109,12 +115,12 @@ impl Earlier<'_> {
             }
         };
         let pairs = pairs.count();
-        Some(Compared { value, n: before.of, pairs, difference, interval, p })
+        Some(GateComparison { value, n: before.of, pairs, difference, interval, p })
     }
 
     /// Returns the trajectories that have counts in both runs.
-    fn pairs(&self, name: &str, chosen: Chosen<'_>) -> Pairs {
-        let mut pairs = Pairs::default();
+    fn pairs(&self, name: &str, chosen: CellSelection<'_>) -> TrialPairs {
+        let mut pairs = TrialPairs::default();
         for (id, now) in self.now_each {
             let Some(before) = self.before_each.get(id) else { continue };
             let is_right = |cells: &Cells| {
@@ -131,13 +137,13 @@ impl Earlier<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Cell, Gate};
+    use super::super::{Gate, GateCell};
     use super::*;
 
     fn cells(of: u64, right: u64) -> Cells {
         let mut cells = Cells::default();
-        let cell = Cell { name: "recovery".into(), tool: "Bash".into(), bucket: None };
-        cells.add(cell, Tally { of, points: right * 1000 });
+        let cell = GateCell { name: "recovery".into(), tool: "Bash".into(), bucket: None };
+        cells.add(cell, ScoreTally { of, points: right * 1000 });
         cells
     }
 

@@ -2,7 +2,7 @@
 
 use super::names::scale;
 use super::{Gate, Op};
-use crate::scorecard::{Scale, Tally};
+use crate::scorecard::{Scale, ScoreTally};
 use toolmark_outcome::statistics::wilson_of_rate;
 use toolmark_outcome::{Cause, Verdict};
 
@@ -14,14 +14,14 @@ const EPSILON: f64 = 1e-9;
 const MAX_CALLS: u64 = 1_000_000;
 
 /// Decision of a gate, with the reason.
-pub(super) struct Decided {
+pub(super) struct GateAnswer {
     pub(super) verdict: Verdict,
     pub(super) reason: String,
     /// Approximate number of similar calls needed for a decision.
     pub(super) needed: Option<u64>,
 }
 
-impl Decided {
+impl GateAnswer {
     fn known(gate: &Gate, holds: bool) -> Self {
         let word = if holds { "holds" } else { "does not hold" };
         let reason = format!("{} {} {word}", gate.op.word(), gate.threshold);
@@ -35,7 +35,7 @@ impl Decided {
 
 /// Decides a gate: `==`, and thresholds that only all or no calls can reach, by the counted
 /// calls; every other comparison by the interval of the underlying rate.
-pub(super) fn decide(gate: &Gate, tally: Tally) -> Decided {
+pub(super) fn decide(gate: &Gate, tally: ScoreTally) -> GateAnswer {
     let scale = scale(&gate.name);
     let Some(value) = scale.rate(tally) else {
         let needed = calls_to_decide(gate, scale, best_rate(gate.op), 1);
@@ -48,7 +48,7 @@ pub(super) fn decide(gate: &Gate, tally: Tally) -> Decided {
             }
             _ => "nothing to check".to_owned(),
         };
-        return Decided::unknown(reason, needed);
+        return GateAnswer::unknown(reason, needed);
     };
     let missing = gate.min_support.saturating_sub(tally.of);
     if is_about_every_call(gate) {
@@ -58,33 +58,33 @@ pub(super) fn decide(gate: &Gate, tally: Tally) -> Decided {
         if missing > 0 && !is_proof {
             return too_few(gate, tally);
         }
-        return Decided::known(gate, holds);
+        return GateAnswer::known(gate, holds);
     }
     if missing > 0 {
         return too_few(gate, tally);
     }
     let interval = scale.interval(tally).unwrap_or((0.0, 1.0));
     if let Some(holds) = side(gate.op, interval, gate.threshold) {
-        return Decided::known(gate, holds);
+        return GateAnswer::known(gate, holds);
     }
     let rate = tally.rate().unwrap_or_default();
     match calls_to_decide(gate, scale, rate, tally.of) {
         Some(calls) => {
             let needed = calls.saturating_sub(tally.of).max(1);
             let reason = format!("not enough evidence: about {needed} more like these would tell");
-            Decided::unknown(reason, Some(needed))
+            GateAnswer::unknown(reason, Some(needed))
         }
         None => {
             let reason = "not enough evidence: the value is too close to the threshold".to_owned();
-            Decided::unknown(reason, None)
+            GateAnswer::unknown(reason, None)
         }
     }
 }
 
-fn too_few(gate: &Gate, tally: Tally) -> Decided {
+fn too_few(gate: &Gate, tally: ScoreTally) -> GateAnswer {
     let (n, least) = (tally.of, gate.min_support);
     let reason = format!("not enough evidence: {n} of the {least} calls it takes");
-    Decided::unknown(reason, Some(least.saturating_sub(n)))
+    GateAnswer::unknown(reason, Some(least.saturating_sub(n)))
 }
 
 /// Whether the gate applies to the calls themselves, because no interval reaches all or none.
@@ -159,7 +159,7 @@ mod tests {
     use super::*;
 
     fn decided(gate: &str, of: u64, right: u64) -> (&'static str, Option<u64>, String) {
-        let decided = decide(&gate.parse().unwrap(), Tally::of_right(of, right));
+        let decided = decide(&gate.parse().unwrap(), ScoreTally::of_right(of, right));
         (decided.verdict.word(), decided.needed, decided.reason)
     }
 
@@ -204,7 +204,9 @@ mod tests {
     fn as_many_as_it_says_do_decide() {
         for (of, right) in [(5, 5), (20, 18), (40, 38), (30, 12), (7, 4)] {
             let gate: Gate = "edit.minimal >= 0.85".parse().unwrap();
-            let Some(needed) = decide(&gate, Tally::of_right(of, right)).needed else { continue };
+            let Some(needed) = decide(&gate, ScoreTally::of_right(of, right)).needed else {
+                continue;
+            };
             let all = of + needed;
             let rate = right as f64 / of as f64;
             let (low, high) = wilson_of_rate(all, rate).unwrap();

@@ -14,16 +14,16 @@ mod parse;
 mod presets;
 mod rows;
 
-pub use cells::{Cell, Cells, shares};
-pub use compare::{Compared, Earlier, is_significant};
+pub use cells::{Cells, GateCell, shares};
+pub use compare::{Earlier, GateComparison, is_significant};
 pub use names::NAMES;
 pub(crate) use names::full_name;
 pub use parse::GateError;
 pub use presets::{PRESETS, Preset, article, defaults, parse_gates, preset};
 pub use rows::{TrajectoryCells, measured};
 
-use cells::Chosen;
-use decide::Decided;
+use cells::CellSelection;
+use decide::GateAnswer;
 use names::scale;
 use serde::Serialize;
 use std::fmt;
@@ -143,7 +143,7 @@ pub struct GateRow<T = Untrusted> {
     pub needed: Option<u64>,
     /// Comparison with the earlier run.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub baseline: Option<Compared>,
+    pub baseline: Option<GateComparison>,
 }
 
 impl GateRow {
@@ -245,13 +245,13 @@ impl Gate {
         now: &Cells,
         earlier: Option<&Earlier<'_>>,
     ) -> GateRow {
-        let chosen = Chosen { tool: tool.as_deref(), bucket: bucket.as_deref() };
+        let chosen = CellSelection { tool: tool.as_deref(), bucket: bucket.as_deref() };
         let tally = now.sum(&self.name, chosen);
-        let Decided { mut verdict, mut reason, mut needed } = decide::decide(self, tally);
+        let GateAnswer { mut verdict, mut reason, mut needed } = decide::decide(self, tally);
         let baseline = earlier.and_then(|earlier| earlier.compare(&self.name, chosen, tally));
         let is_worse = match self.op {
-            Op::AtMost | Op::Below => Compared::is_higher,
-            _ => Compared::is_lower,
+            Op::AtMost | Op::Below => GateComparison::is_higher,
+            _ => GateComparison::is_lower,
         };
         if let Some(compared) = baseline.as_ref().filter(|compared| is_worse(compared)) {
             (verdict, needed) = (Verdict::Fail, None);
@@ -278,7 +278,7 @@ impl Gate {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scorecard::Tally;
+    use crate::scorecard::ScoreTally;
 
     fn cells() -> Cells {
         let mut cells = Cells::default();
@@ -290,7 +290,10 @@ mod tests {
             ("arguments.valid", "Read", None, 1, 0),
         ] {
             let bucket = bucket.map(Into::into);
-            cells.add(Cell { name: name.into(), tool: tool.into(), bucket }, Tally { of, points });
+            cells.add(
+                GateCell { name: name.into(), tool: tool.into(), bucket },
+                ScoreTally { of, points },
+            );
         }
         cells
     }
@@ -345,11 +348,11 @@ mod tests {
     fn a_gate_says_what_its_table_says() {
         let gate: Gate = "selection.f1[Read] >= 0.7".parse().unwrap();
         let mut cells = Cells::default();
-        let cell = Cell { name: "selection.f1".into(), tool: "Read".into(), bucket: None };
-        cells.add(cell, Tally::of_right(20, 18));
+        let cell = GateCell { name: "selection.f1".into(), tool: "Read".into(), bucket: None };
+        cells.add(cell, ScoreTally::of_right(20, 18));
         let row = gate.rows(&cells, None).remove(0);
         let f1 = crate::Scale::F1;
-        let tally = Tally::of_right(20, 18);
+        let tally = ScoreTally::of_right(20, 18);
         assert_eq!((row.value, row.interval), (f1.rate(tally), f1.interval(tally)));
         assert_eq!(row.verdict, Verdict::Pass);
     }

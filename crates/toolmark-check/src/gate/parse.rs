@@ -34,19 +34,19 @@ impl std::error::Error for GateError {}
 
 /// A token with its start position.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Token<'t> {
+struct GateToken<'t> {
     text: &'t str,
     at: usize,
 }
 
-struct Tokens<'t> {
+struct GateTokens<'t> {
     text: &'t str,
     at: usize,
 }
 
-impl<'t> Tokens<'t> {
+impl<'t> GateTokens<'t> {
     /// Returns the next token: a word, an operator, or something in brackets.
-    fn next(&mut self) -> Option<Token<'t>> {
+    fn next(&mut self) -> Option<GateToken<'t>> {
         let rest = self.text.get(self.at..)?;
         let trimmed = rest.trim_start();
         let at = self.text.len() - trimmed.len();
@@ -58,10 +58,10 @@ impl<'t> Tokens<'t> {
             _ => end(|c| c.is_whitespace() || matches!(c, '[' | '<' | '>' | '=' | '!')),
         };
         self.at = at + len;
-        Some(Token { text: trimmed.get(..len)?, at })
+        Some(GateToken { text: trimmed.get(..len)?, at })
     }
 
-    fn wrong(&self, token: Option<Token<'_>>, want: &str) -> GateError {
+    fn wrong(&self, token: Option<GateToken<'_>>, want: &str) -> GateError {
         match token {
             Some(token) => {
                 let message = format!("expected {want}, found {}", quoted(token.text));
@@ -102,7 +102,7 @@ impl FromStr for Gate {
 
 /// Parses a gate; the position of an error is in bytes.
 fn parse(text: &str) -> Result<Gate, GateError> {
-    let mut tokens = Tokens { text, at: 0 };
+    let mut tokens = GateTokens { text, at: 0 };
     let name = tokens.next().ok_or_else(|| tokens.wrong(None, "the name of a measure"))?;
     if !NAMES.iter().any(|(known, _)| *known == name.text) {
         return Err(GateError {
@@ -135,7 +135,7 @@ fn parse(text: &str) -> Result<Gate, GateError> {
     Ok(gate)
 }
 
-fn inside(bracket: Token<'_>) -> Result<String, GateError> {
+fn inside(bracket: GateToken<'_>) -> Result<String, GateError> {
     let error = |message: &str| GateError {
         message: message.to_owned(),
         at: bracket.at,
@@ -149,7 +149,7 @@ fn inside(bracket: Token<'_>) -> Result<String, GateError> {
     }
 }
 
-fn operator(token: Option<Token<'_>>, tokens: &Tokens<'_>) -> Result<Op, GateError> {
+fn operator(token: Option<GateToken<'_>>, tokens: &GateTokens<'_>) -> Result<Op, GateError> {
     let found = token.and_then(|token| Op::ALL.iter().find(|op| op.word() == token.text));
     found.copied().ok_or_else(|| {
         let words = Op::ALL.iter().map(|op| op.word());
@@ -163,7 +163,7 @@ fn operator(token: Option<Token<'_>>, tokens: &Tokens<'_>) -> Result<Op, GateErr
     })
 }
 
-fn share(token: Option<Token<'_>>, tokens: &Tokens<'_>) -> Result<f64, GateError> {
+fn share(token: Option<GateToken<'_>>, tokens: &GateTokens<'_>) -> Result<f64, GateError> {
     let number = token.and_then(|token| match token.text.strip_suffix('%') {
         Some(percent) => percent.parse::<f64>().ok().map(|number| number / 100.0),
         None => token.text.parse().ok(),
@@ -175,7 +175,11 @@ fn share(token: Option<Token<'_>>, tokens: &Tokens<'_>) -> Result<f64, GateError
     number.filter(|number| (0.0..=1.0).contains(number)).ok_or_else(wrong)
 }
 
-fn part(word: Token<'_>, gate: &mut Gate, tokens: &mut Tokens<'_>) -> Result<(), GateError> {
+fn part(
+    word: GateToken<'_>,
+    gate: &mut Gate,
+    tokens: &mut GateTokens<'_>,
+) -> Result<(), GateError> {
     match word.text {
         "per" => {
             let what = tokens.next();

@@ -81,8 +81,8 @@ pub fn defaults() -> Vec<Gate> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gate::{Cell, Cells, verdict};
-    use crate::scorecard::Tally;
+    use crate::gate::{Cells, GateCell, verdict};
+    use crate::scorecard::ScoreTally;
     use toolmark_outcome::{Untrusted, Verdict};
 
     #[test]
@@ -123,8 +123,8 @@ mod tests {
     #[test]
     fn without_gold_labels_the_default_does_not_ask_for_them() {
         let mut cells = Cells::default();
-        let cell = Cell { name: "arguments.valid".into(), tool: "Read".into(), bucket: None };
-        cells.add(cell, Tally::of_right(1, 0));
+        let cell = GateCell { name: "arguments.valid".into(), tool: "Read".into(), bucket: None };
+        cells.add(cell, ScoreTally::of_right(1, 0));
         let rows: Vec<_> = defaults().iter().flat_map(|gate| gate.rows(&cells, None)).collect();
         assert!(rows.iter().all(|row| row.measure != "selection.f1"));
         assert_eq!(verdict(&rows), Verdict::Fail);

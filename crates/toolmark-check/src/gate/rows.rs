@@ -1,8 +1,8 @@
 //! Numbers of trajectories as stored in reports.
 
 use super::names::scale;
-use super::{Cell, Cells};
-use crate::scorecard::Tally;
+use super::{Cells, GateCell};
+use crate::scorecard::ScoreTally;
 use serde::{Deserialize, Serialize};
 use toolmark_outcome::{Printable, Untrusted};
 
@@ -31,7 +31,7 @@ impl TrajectoryCells<Printable> {
     /// Converts cells to the form used in reports.
     #[must_use]
     pub fn new(id: Option<Printable>, cells: &Cells<Printable>) -> Self {
-        let row = |(cell, tally): (&Cell<Printable>, Tally)| CellRow {
+        let row = |(cell, tally): (&GateCell<Printable>, ScoreTally)| CellRow {
             name: cell.name.clone(),
             tool: cell.tool.clone(),
             bucket: cell.bucket.clone(),
@@ -50,7 +50,7 @@ impl TrajectoryCells<String> {
         for row in self.cells {
             let bucket = row.bucket.map(Into::into);
             let tally = scale(&row.name).tally(row.of, row.points);
-            cells.add(Cell { name: row.name, tool: row.tool.into(), bucket }, tally);
+            cells.add(GateCell { name: row.name, tool: row.tool.into(), bucket }, tally);
         }
         (self.id.map(Into::into), cells)
     }
@@ -64,10 +64,10 @@ pub fn measured(
     tool: Untrusted,
     bucket: Option<Untrusted>,
     (of, points): (u64, f64),
-) -> (Cell, Tally) {
+) -> (GateCell, ScoreTally) {
     let name = super::full_name(axis, name);
     let tally = scale(&name).tally(of, points);
-    (Cell { name, tool, bucket }, tally)
+    (GateCell { name, tool, bucket }, tally)
 }
 
 #[cfg(test)]
@@ -78,9 +78,12 @@ mod tests {
     fn numbers_come_back_as_they_were() {
         fn cells<T: From<&'static str> + Ord + Clone>() -> Cells<T> {
             let mut cells = Cells::default();
-            let cell =
-                Cell { name: "recovery".into(), tool: "Bash".into(), bucket: Some("127".into()) };
-            cells.add(cell, Tally { of: 3, points: 2500 });
+            let cell = GateCell {
+                name: "recovery".into(),
+                tool: "Bash".into(),
+                bucket: Some("127".into()),
+            };
+            cells.add(cell, ScoreTally { of: 3, points: 2500 });
             cells
         }
         let rows =

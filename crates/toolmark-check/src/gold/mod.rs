@@ -4,14 +4,16 @@
 //! its id, its name or the name of its file, or by the text of one of its prompts. The choice
 //! of the agent is the first call after the prompt (a call that maintains a plan is not a
 //! choice, unless there is no other call). Pairs are small and can be collected from any
-//! number of files; [`Gold::score`] converts them to a [`Selection`].
+//! number of files; [`Gold::score`] converts them to a [`SelectionScore`].
 
 mod row;
 mod score;
 mod template;
 
 pub use row::{GoldRow, GoldRowError};
-pub use score::{Chosen, Confusable, F1, NoTool, OfTool, Rate, Selection, Unpaired, UnscoredGold};
+pub use score::{
+    Confusable, F1, NoTool, OfTool, ScoreRate, SelectionScore, ToolChoice, Unpaired, UnscoredGold,
+};
 pub use template::{TemplateRow, template};
 
 use std::borrow::Cow;
@@ -37,11 +39,11 @@ pub struct Gold {
 
 /// Choice of a trajectory for which a row defines the right one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Pair {
+pub struct GoldPair {
     /// Index of the row.
     pub row: usize,
     /// Choice of the agent.
-    pub choice: Choice,
+    pub choice: GoldChoice,
     /// Whether the row names the trajectory. Otherwise only the text of a prompt is the same,
     /// which counts if no trajectory has the row's id.
     pub is_by_name: bool,
@@ -51,7 +53,7 @@ pub struct Pair {
 
 /// Choice for a prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Choice {
+pub enum GoldChoice {
     /// A tool, under the name used in the row if the row names it.
     Tool(String),
     /// No tool: the prompt was answered directly.
@@ -100,7 +102,7 @@ impl Gold {
 
     /// Returns the choices of a trajectory, for every row about it.
     #[must_use]
-    pub fn pair(&self, run: &Trajectory, toolsets: &Toolsets) -> Vec<Pair> {
+    pub fn pair(&self, run: &Trajectory, toolsets: &Toolsets) -> Vec<GoldPair> {
         let named = self.named(run);
         let turns = Turns::new(run);
         let mut prompted: SortedMap<usize, usize> = SortedMap::new();
@@ -128,7 +130,7 @@ impl Gold {
         let host = &*session.host().id;
         let pairs = found.into_iter().filter_map(|(row, turn, is_by_name)| {
             let tools = &self.rows.get(row)?.tools;
-            Some(Pair { row, choice: turns.choice(&session, turn, tools), is_by_name, host })
+            Some(GoldPair { row, choice: turns.choice(&session, turn, tools), is_by_name, host })
         });
         pairs.collect()
     }
@@ -186,7 +188,7 @@ impl Turns {
     }
 
     /// Returns the choice in a turn, or in the whole session.
-    fn choice(&self, session: &Session<'_>, turn: Option<usize>, gold: &[String]) -> Choice {
+    fn choice(&self, session: &Session<'_>, turn: Option<usize>, gold: &[String]) -> GoldChoice {
         let start = |turn: usize| self.starts.get(turn).copied();
         let from = turn.and_then(start).unwrap_or(0);
         let to = turn.and_then(|turn| start(turn + 1)).unwrap_or(session.events().len());
@@ -201,12 +203,12 @@ impl Turns {
                 matches!((described, call.spec), (Some(a), Some(b)) if std::ptr::eq(a, b))
             };
             let alias = gold.iter().find(|name| **name == *call.tool).or(gold.iter().find(is_it));
-            return Choice::Tool(alias.map_or_else(|| call.tool.to_string(), String::clone));
+            return GoldChoice::Tool(alias.map_or_else(|| call.tool.to_string(), String::clone));
         }
         let events = session.events().get(from..to).unwrap_or_default();
         let is_answered = events.iter().any(|event| event.kind == EventKind::Message)
             || (turn.is_none() && session.trajectory().stated.output.is_some());
-        if is_answered { Choice::NoTool } else { Choice::Unknown }
+        if is_answered { GoldChoice::NoTool } else { GoldChoice::Unknown }
     }
 }
 

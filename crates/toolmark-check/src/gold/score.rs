@@ -1,11 +1,11 @@
 //! Scores of pairs: precision, recall and F1 per tool, confused tools, and the number of
 //! unnecessary calls.
 
-use super::{Choice, Gold, Pair};
-use crate::scorecard::{F1_NAME, Measure, Scale, Scorecard, Tally};
+use super::{Gold, GoldChoice, GoldPair};
+use crate::scorecard::{F1_NAME, Measure, Scale, ScoreTally, Scorecard};
 use serde::Serialize;
 use toolmark_base::{SortedMap, SortedSet};
-use toolmark_hosts::toolset::{Name, builtin};
+use toolmark_hosts::toolset::{ToolsetName, builtin};
 use toolmark_outcome::statistics::wilson;
 use toolmark_outcome::{Axis, Printable, Redactor, Untrusted};
 
@@ -16,7 +16,7 @@ const ONE_IN: usize = 10;
 
 /// Share of right items.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
-pub struct Rate {
+pub struct ScoreRate {
     /// Total number.
     pub of: u64,
     /// Number of right items.
@@ -27,7 +27,7 @@ pub struct Rate {
     pub interval: Option<[f64; 2]>,
 }
 
-impl Rate {
+impl ScoreRate {
     fn new(right: u64, of: u64) -> Self {
         Self {
             of,
@@ -55,7 +55,7 @@ pub struct F1 {
 impl F1 {
     fn new(right: u64, called: u64, missed: u64) -> Self {
         let of = right + called + missed;
-        let tally = Tally::of_right(of, right);
+        let tally = ScoreTally::of_right(of, right);
         Self {
             of,
             right,
@@ -69,16 +69,16 @@ impl F1 {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct OfTool {
     /// Share of right calls among the calls of the tool.
-    pub precision: Rate,
+    pub precision: ScoreRate,
     /// Share of calls among the prompts for which the tool is right.
-    pub recall: Rate,
+    pub recall: ScoreRate,
     /// F1 of both.
     pub f1: F1,
 }
 
 /// Number of times that one tool was chosen while another was right.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Chosen<T = Untrusted> {
+pub struct ToolChoice<T = Untrusted> {
     /// Right choice: a tool, or `none`.
     pub gold: T,
     /// Actual choice: a tool, or `none`.
@@ -97,7 +97,7 @@ pub struct Confusable<T = Untrusted> {
     /// Number of times that the first tool was called while the second was right.
     pub second_as_first: u64,
     /// Share of right calls if one of the two was right and one of them was called.
-    pub told_apart: Rate,
+    pub told_apart: ScoreRate,
 }
 
 /// Prompts for which no tool is right.
@@ -106,7 +106,7 @@ pub struct NoTool {
     /// Number of such rows.
     pub rows: u64,
     /// Share of prompts for which no tool was called.
-    pub left_alone: Rate,
+    pub left_alone: ScoreRate,
 }
 
 /// A row without a pair.
@@ -122,17 +122,17 @@ pub struct Unpaired<T = Untrusted> {
 
 /// Scores of the choice of tools, by gold labels.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Selection<T: Ord = Untrusted> {
+pub struct SelectionScore<T: Ord = Untrusted> {
     /// Number of rows.
     pub rows: u64,
     /// Number of scored pairs of a row and a trace.
     pub pairs: u64,
     /// Share of right choices.
-    pub accuracy: Rate,
+    pub accuracy: ScoreRate,
     /// Scores by tool.
     pub tools: SortedMap<T, OfTool>,
     /// Confusion matrix of right and actual choices, including right ones.
-    pub confusion: Vec<Chosen<T>>,
+    pub confusion: Vec<ToolChoice<T>>,
     /// Confusable pairs of the toolsets in use.
     pub confusable: Vec<Confusable<T>>,
     /// Prompts for which no tool is right.
@@ -143,21 +143,21 @@ pub struct Selection<T: Ord = Untrusted> {
     pub warnings: Vec<T>,
 }
 
-impl Selection {
+impl SelectionScore {
     /// Returns the printable scores. Of tools whose names become equal, only one is kept.
     #[must_use]
-    pub fn redact(self, redactor: Redactor) -> Selection<Printable> {
+    pub fn redact(self, redactor: Redactor) -> SelectionScore<Printable> {
         let tools = self.tools.into_iter();
         let confusion = self.confusion.into_iter();
         let confusable = self.confusable.into_iter();
         let unpaired = self.unpaired.into_iter();
-        Selection {
+        SelectionScore {
             rows: self.rows,
             pairs: self.pairs,
             accuracy: self.accuracy,
             tools: tools.map(|(tool, of_tool)| (redactor.apply(tool), of_tool)).collect(),
             confusion: confusion
-                .map(|Chosen { gold, chosen, count }| Chosen {
+                .map(|ToolChoice { gold, chosen, count }| ToolChoice {
                     gold: redactor.apply(gold),
                     chosen: redactor.apply(chosen),
                     count,
@@ -201,7 +201,7 @@ impl Gold {
     /// # Errors
     ///
     /// Fails if no row could be paired with a trace that shows the choice.
-    pub fn score(&self, pairs: &[Pair]) -> Result<Selection, UnscoredGold> {
+    pub fn score(&self, pairs: &[GoldPair]) -> Result<SelectionScore, UnscoredGold> {
         let named: SortedSet<usize> =
             pairs.iter().filter(|pair| pair.is_by_name).map(|pair| pair.row).collect();
         let mut scored: SortedSet<usize> = SortedSet::new();
@@ -211,9 +211,9 @@ impl Gold {
         for pair in pairs.iter().filter(|pair| pair.is_by_name || !named.contains(&pair.row)) {
             let Some(row) = self.rows().get(pair.row) else { continue };
             let chosen = match &pair.choice {
-                Choice::Tool(tool) => tool.as_str(),
-                Choice::NoTool => NONE,
-                Choice::Unknown => {
+                GoldChoice::Tool(tool) => tool.as_str(),
+                GoldChoice::NoTool => NONE,
+                GoldChoice::Unknown => {
                     unknown.insert(pair.row);
                     continue;
                 }
@@ -243,7 +243,7 @@ impl Gold {
         });
         let unpaired: Vec<_> = unpaired.collect();
         let no_tool = self.rows().iter().filter(|row| row.tools.is_empty()).count();
-        Ok(Selection {
+        Ok(SelectionScore {
             rows: self.rows().len() as u64,
             pairs: matrix.values().sum(),
             accuracy: rate(&matrix, |_, _| true),
@@ -256,7 +256,7 @@ impl Gold {
             warnings: self.warnings(no_tool, unpaired.len()),
             confusion: matrix
                 .into_iter()
-                .map(|((gold, chosen), count)| Chosen {
+                .map(|((gold, chosen), count)| ToolChoice {
                     gold: gold.into(),
                     chosen: chosen.into(),
                     count,
@@ -285,19 +285,19 @@ impl Gold {
     }
 }
 
-type Matrix = SortedMap<(String, String), u64>;
+type ConfusionMatrix = SortedMap<(String, String), u64>;
 
 /// Returns the share of right choices among the selected ones.
-fn rate(matrix: &Matrix, asked: impl Fn(&str, &str) -> bool) -> Rate {
+fn rate(matrix: &ConfusionMatrix, asked: impl Fn(&str, &str) -> bool) -> ScoreRate {
     let (mut right, mut of) = (0, 0);
     for ((gold, chosen), count) in matrix.iter().filter(|((g, c), _)| asked(g, c)) {
         of += count;
         right += if gold == chosen { *count } else { 0 };
     }
-    Rate::new(right, of)
+    ScoreRate::new(right, of)
 }
 
-fn of_tools(matrix: &Matrix) -> SortedMap<Untrusted, OfTool> {
+fn of_tools(matrix: &ConfusionMatrix) -> SortedMap<Untrusted, OfTool> {
     // Right, called, gold: in one pass over the matrix.
     let mut counts: SortedMap<&str, [u64; 3]> = SortedMap::new();
     for ((gold, chosen), count) in matrix {
@@ -308,17 +308,17 @@ fn of_tools(matrix: &Matrix) -> SortedMap<Untrusted, OfTool> {
         counts.entry(gold).or_default()[2] += count;
     }
     let of_tool = |[right, called, gold]: [u64; 3]| OfTool {
-        precision: Rate::new(right, called),
-        recall: Rate::new(right, gold),
+        precision: ScoreRate::new(right, called),
+        recall: ScoreRate::new(right, gold),
         f1: F1::new(right, called - right, gold - right),
     };
     let tools = counts.into_iter().filter(|(tool, _)| *tool != NONE);
     tools.map(|(tool, counts)| (tool.into(), of_tool(counts))).collect()
 }
 
-fn confusable(matrix: &Matrix, hosts: &SortedSet<&str>) -> Vec<Confusable> {
+fn confusable(matrix: &ConfusionMatrix, hosts: &SortedSet<&str>) -> Vec<Confusable> {
     let sets = hosts.iter().filter_map(|host| builtin(host));
-    let pairs: SortedSet<&[Name; 2]> = sets.flat_map(|set| set.confusable.iter()).collect();
+    let pairs: SortedSet<&[ToolsetName; 2]> = sets.flat_map(|set| set.confusable.iter()).collect();
     let mut found = Vec::new();
     for [first, second] in pairs {
         let count = |gold: &str, chosen: &str| {
@@ -331,14 +331,14 @@ fn confusable(matrix: &Matrix, hosts: &SortedSet<&str>) -> Vec<Confusable> {
                 tools: [first.to_string().into(), second.to_string().into()],
                 first_as_second: there,
                 second_as_first: back,
-                told_apart: Rate::new(right, right + there + back),
+                told_apart: ScoreRate::new(right, right + there + back),
             });
         }
     }
     found
 }
 
-impl Selection {
+impl SelectionScore {
     /// Adds the numbers of each tool to the measures of a scorecard, for gates:
     /// `selection.f1[Edit]`.
     pub fn measure(&self, card: &mut Scorecard) {
@@ -346,7 +346,7 @@ impl Selection {
             if of > 0 {
                 let (axis, tool) = (Axis::Selection, tool.into());
                 let measure = Measure { axis, name, tool, bucket: None };
-                card.measures.insert(measure, Tally::of_right(of, right));
+                card.measures.insert(measure, ScoreTally::of_right(of, right));
             }
         };
         for (tool, of_tool) in &self.tools {

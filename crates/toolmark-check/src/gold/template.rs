@@ -1,6 +1,6 @@
 //! Template of gold labels: the choices of agents, to be corrected by hand.
 
-use super::{Choice, Turns, plain};
+use super::{GoldChoice, Turns, plain};
 use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::path::Path;
@@ -42,9 +42,9 @@ pub fn template(run: &Trajectory, toolsets: &Toolsets) -> Vec<TemplateRow> {
             continue;
         }
         let tool = match turns.choice(&session, Some(turn), &[]) {
-            Choice::Tool(tool) => Some(tool.into()),
-            Choice::NoTool => None,
-            Choice::Unknown => continue,
+            GoldChoice::Tool(tool) => Some(tool.into()),
+            GoldChoice::NoTool => None,
+            GoldChoice::Unknown => continue,
         };
         let (id, prompt) = (id.clone().map(Into::into), prompt.map(Into::into));
         rows.push(TemplateRow { id, prompt, tool });

@@ -13,7 +13,7 @@ fn run(id: &str, trace: &str) -> Trajectory {
     run
 }
 
-fn pairs(gold: &Gold, runs: &[Trajectory]) -> Vec<Pair> {
+fn pairs(gold: &Gold, runs: &[Trajectory]) -> Vec<GoldPair> {
     let toolsets = Toolsets::default();
     runs.iter().flat_map(|run| gold.pair(run, &toolsets)).collect()
 }
@@ -66,7 +66,7 @@ fn rows_find_their_traces() {
             run("cut", "user: x"),
         ],
     );
-    let tool = |name: &str| Choice::Tool(name.into());
+    let tool = |name: &str| GoldChoice::Tool(name.into());
     let choices: Vec<_> = found.iter().map(|p| (p.row, p.choice.clone(), p.is_by_name)).collect();
     // All traces are in a file named `example`.
     let of_file = |choice| (4, choice, true);
@@ -77,12 +77,12 @@ fn rows_find_their_traces() {
             of_file(tool("Read")),
             (1, tool("Glob"), true),
             of_file(tool("Read")),
-            (2, Choice::NoTool, false),
-            of_file(Choice::NoTool),
+            (2, GoldChoice::NoTool, false),
+            of_file(GoldChoice::NoTool),
             (3, tool("Bash"), false),
             of_file(tool("Bash")),
-            of_file(Choice::Unknown),
-            (5, Choice::Unknown, true),
+            of_file(GoldChoice::Unknown),
+            (5, GoldChoice::Unknown, true),
         ]
     );
 }
@@ -92,7 +92,7 @@ fn names_of_one_tool_are_one() {
     let gold = gold(&[json!({"id": "a", "tool": "Task"}), json!({"id": "b", "tool": "TodoWrite"})]);
     let found = pairs(&gold, &[run("a", "Agent {}"), run("b", "TodoWrite {}\nRead {}")]);
     let choices: Vec<_> = found.into_iter().map(|pair| pair.choice).collect();
-    assert_eq!(choices, [Choice::Tool("Task".into()), Choice::Tool("TodoWrite".into())]);
+    assert_eq!(choices, [GoldChoice::Tool("Task".into()), GoldChoice::Tool("TodoWrite".into())]);
 }
 
 #[test]

@@ -65,13 +65,13 @@ pub struct Case {
     pub config: Value,
     /// Part of the trajectory that shows the fault.
     pub run: Trajectory,
-    fault: Fault,
+    fault: PromotionSubject,
 }
 
 /// Subject of a case.
 #[derive(Debug)]
-enum Fault {
-    Finding(Kind),
+enum PromotionSubject {
+    Finding(CaseKind),
     /// Another fault, defined by the configuration of its grader.
     Other(IsShown),
 }
@@ -81,14 +81,14 @@ pub type IsShown = fn(&Value, &Trajectory) -> bool;
 
 /// Kind of findings of a case.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Kind {
+struct CaseKind {
     code: &'static str,
     tool: String,
     bucket: Option<String>,
     least: Confidence,
 }
 
-impl Kind {
+impl CaseKind {
     fn is_shown_by(&self, run: &Trajectory) -> bool {
         let rules = rule_by_code(self.code).into_iter().collect();
         // Graders only know the built-in toolsets.
@@ -106,8 +106,8 @@ impl Case {
     #[must_use]
     pub fn is_shown_by(&self, run: &Trajectory) -> bool {
         match &self.fault {
-            Fault::Finding(kind) => kind.is_shown_by(run),
-            Fault::Other(is_shown) => is_shown(&self.config, run),
+            PromotionSubject::Finding(kind) => kind.is_shown_by(run),
+            PromotionSubject::Other(is_shown) => is_shown(&self.config, run),
         }
     }
 }
@@ -156,7 +156,7 @@ pub fn case_of_call(fault: CallFault<'_>) -> Option<Case> {
         grader,
         config,
         run: shown,
-        fault: Fault::Other(is_shown),
+        fault: PromotionSubject::Other(is_shown),
     })
 }
 
@@ -186,7 +186,7 @@ pub fn case(
         return Err(NoCase::Elsewhere);
     }
     let bucket = finding.bucket.as_ref().filter(|_| alike == Alike::Bucket);
-    let kind = Kind {
+    let kind = CaseKind {
         code: finding.code,
         tool: finding.tool.raw().to_owned(),
         bucket: bucket.map(|bucket| bucket.raw().to_owned()),
@@ -207,13 +207,13 @@ pub fn case(
     let prompts = prompts(root, is_root.then_some(index));
     let workspace = run.cwd.as_ref().map(|cwd| cwd.get().into_owned());
     let code = finding.code;
-    let (grader, fault) = ("finding", Fault::Finding(kind));
+    let (grader, fault) = ("finding", PromotionSubject::Finding(kind));
     Ok(Case { id, description, code, prompts, workspace, grader, config, run: shown, fault })
 }
 
 /// Returns the shortest part of a trajectory in which the rule still reports the fault: the
 /// calls that prove it, those in between, those before, or all of them.
-fn shortest(finding: &Finding, run: &Trajectory, kind: &Kind) -> Option<Trajectory> {
+fn shortest(finding: &Finding, run: &Trajectory, kind: &CaseKind) -> Option<Trajectory> {
     let proof = trim::proof(run, finding);
     let (first, last) = (*proof.first()?, *proof.last()?);
     let parts = [proof, (first..=last).collect(), (0..=last).collect()];

@@ -93,7 +93,7 @@ use foldhash::{HashMap, HashMapExt};
 use std::rc::Rc;
 use std::sync::{Arc, LazyLock, Mutex};
 use toolmark_hosts::toolset::{Tool, ToolRole};
-use toolmark_outcome::Role;
+use toolmark_outcome::EvidenceRole;
 use toolmark_outcome::{Axis, Confidence, Severity};
 use toolmark_schema::{Arguments, Violation};
 use toolmark_session::session::{Ended, Session, SessionCall};
@@ -192,7 +192,7 @@ fn check_answer(session: &Session<'_>, recorder: &mut Recorder<'_, '_>, call: &S
         return;
     }
     recorder.measure("valid", call, 0.0);
-    let said = session.result_evidence(Role::Context, "what the tool answered", call);
+    let said = session.result_evidence(EvidenceRole::Context, "what the tool answered", call);
     let message = format!("{} rejects its arguments", call.tool);
     recorder.find(Draft::new(call, message).bucket("rejected").evidence(said));
 }
@@ -209,8 +209,11 @@ fn found(
     let message = format!("{}: {} {}{more}", call.tool, first.argument, first.message);
     let mut draft = Draft::new(call, message).confidence(confidence).bucket(first.kind.word());
     if call.ended == Ended::Failed {
-        draft =
-            draft.evidence(session.result_evidence(Role::Context, "what the tool answered", call));
+        draft = draft.evidence(session.result_evidence(
+            EvidenceRole::Context,
+            "what the tool answered",
+            call,
+        ));
     }
     recorder.find(draft);
 }

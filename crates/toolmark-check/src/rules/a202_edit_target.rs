@@ -68,7 +68,7 @@
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use toolmark_hosts::toolset::ToolRole;
-use toolmark_outcome::Role;
+use toolmark_outcome::EvidenceRole;
 use toolmark_outcome::{Axis, Confidence, Severity};
 use toolmark_session::error_class::{ErrorClass, classify};
 use toolmark_session::files::Occurrences;
@@ -168,13 +168,20 @@ fn found(
     };
     let mut draft = Draft::new(call, message).bucket(class.word());
     if call.ended == Ended::Failed {
-        draft =
-            draft.evidence(session.result_evidence(Role::Context, "what the tool answered", call));
+        draft = draft.evidence(session.result_evidence(
+            EvidenceRole::Context,
+            "what the tool answered",
+            call,
+        ));
     }
     let shows = snapshot.proof.filter(|_| !snapshot.stale);
     let proof = shows.and_then(|index| session.calls().iter().find(|call| call.index == index));
     if let Some(proof) = proof {
-        draft = draft.evidence(session.evidence(Role::Context, "the file as it was then", proof));
+        draft = draft.evidence(session.evidence(
+            EvidenceRole::Context,
+            "the file as it was then",
+            proof,
+        ));
     }
     recorder.find(draft);
 }

@@ -84,14 +84,14 @@
 //! Edit {"file_path":"/w/a.txt","old_string":"1\n2\n3\n4\n","new_string":"a\n2\n3\n4\n"} -> "ok"
 //! ```
 
-use crate::diff::{self, Change};
+use crate::diff::{self, TextChange};
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use std::cell::OnceCell;
 use toolmark_hosts::toolset::ToolRole;
-use toolmark_outcome::Role;
+use toolmark_outcome::EvidenceRole;
 use toolmark_outcome::{Axis, Confidence, Severity};
-use toolmark_session::files::{Snapshot, count};
+use toolmark_session::files::{FileSnapshot, count};
 use toolmark_session::session::{Ended, Replacement, Session, SessionCall};
 use toolmark_session::text::lines;
 
@@ -123,7 +123,7 @@ pub(crate) const SHORT: usize = 20;
 pub(crate) enum Width {
     Minimal,
     /// The edit copies more than it changes.
-    Wide(Change),
+    Wide(TextChange),
     /// The edit replaces a large part of a file.
     Rewrite {
         replaced: usize,
@@ -156,7 +156,7 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
 pub(crate) fn measured(
     session: &Session<'_>,
     call: &SessionCall<'_>,
-) -> Option<(Width, Option<Snapshot>)> {
+) -> Option<(Width, Option<FileSnapshot>)> {
     let path = call.path.as_deref()?;
     let edits = call.edits();
     if call.ended == Ended::Failed {
@@ -165,7 +165,7 @@ pub(crate) fn measured(
     // Determining the file before the second of several replacements is not
     // worth the effort, and is irrelevant for most edits.
     let known = OnceCell::new();
-    let before = || -> Option<&Snapshot> {
+    let before = || -> Option<&FileSnapshot> {
         let file = || session.files().before(session, call, path);
         (edits.len() == 1).then(|| known.get_or_init(file))
     };
@@ -174,7 +174,7 @@ pub(crate) fn measured(
     Some((worst, known.into_inner()))
 }
 
-fn width<'b>(edit: &Replacement<'_>, before: impl FnOnce() -> Option<&'b Snapshot>) -> Width {
+fn width<'b>(edit: &Replacement<'_>, before: impl FnOnce() -> Option<&'b FileSnapshot>) -> Width {
     // Replacing all occurrences cannot be narrower, and an empty old text creates the file.
     if edit.all || edit.old.is_empty() {
         return Width::Minimal;
@@ -189,7 +189,7 @@ fn width<'b>(edit: &Replacement<'_>, before: impl FnOnce() -> Option<&'b Snapsho
     let change = change.filter(|it| it.kept() > FREE + it.removed + it.added);
     // The content of the file only matters for edits of this size.
     let matters = change.is_some() || rewrites(SHORT + 1);
-    let content = matters.then(before).flatten().and_then(Snapshot::content);
+    let content = matters.then(before).flatten().and_then(FileSnapshot::content);
     if let Some(content) = content {
         let of = lines(content).count();
         if of > SHORT && rewrites(of) {
@@ -205,7 +205,7 @@ fn width<'b>(edit: &Replacement<'_>, before: impl FnOnce() -> Option<&'b Snapsho
 }
 
 /// Whether the change with a few lines around it would be unique in the file.
-fn would_do(old: &str, change: Change, content: &str) -> bool {
+fn would_do(old: &str, change: TextChange, content: &str) -> bool {
     let from = change.prefix.saturating_sub(AROUND);
     let to = (change.old - change.suffix + AROUND).min(change.old);
     let part: Vec<&str> = old.lines().skip(from).take(to - from).collect();
@@ -213,7 +213,7 @@ fn would_do(old: &str, change: Change, content: &str) -> bool {
 }
 
 /// Whether the edit copies so much that even a separate edit for each change would copy less.
-fn is_out_of_proportion(change: Change) -> bool {
+fn is_out_of_proportion(change: TextChange) -> bool {
     let kept = change.kept();
     kept >= MANY_COPIED && kept >= COPIED_PER_PLACE.saturating_mul(change.places)
 }
@@ -224,7 +224,7 @@ fn found(
     path: &str,
     call: &SessionCall<'_>,
     width: Width,
-    before: Option<&Snapshot>,
+    before: Option<&FileSnapshot>,
 ) {
     let shown = session.shown(path);
     let draft = match width {
@@ -251,9 +251,11 @@ fn found(
     };
     let proof = before.and_then(|before| before.proof).and_then(|index| session.call_at(index));
     let draft = match proof {
-        Some(proof) => {
-            draft.evidence(session.evidence(Role::Context, "the file as it was then", proof))
-        }
+        Some(proof) => draft.evidence(session.evidence(
+            EvidenceRole::Context,
+            "the file as it was then",
+            proof,
+        )),
         None => draft,
     };
     recorder.find(draft);

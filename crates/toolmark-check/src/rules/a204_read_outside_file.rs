@@ -51,7 +51,7 @@
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use toolmark_hosts::toolset::ToolRole;
-use toolmark_outcome::Role;
+use toolmark_outcome::EvidenceRole;
 use toolmark_outcome::{Axis, Confidence, Severity};
 use toolmark_session::session::{Ended, Session, SessionCall};
 
@@ -104,7 +104,7 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
         let mut draft = Draft::new(call, message);
         if is_said {
             draft = draft.evidence(session.result_evidence(
-                Role::Context,
+                EvidenceRole::Context,
                 "what the tool answered",
                 call,
             ));

@@ -106,12 +106,12 @@ use foldhash::{HashMap, HashMapExt, HashSet, HashSetExt};
 use memchr::memmem;
 use std::borrow::Cow;
 use toolmark_hosts::toolset::ToolRole;
-use toolmark_outcome::Role;
+use toolmark_outcome::EvidenceRole;
 use toolmark_outcome::{Axis, Confidence, Severity};
 use toolmark_session::error_class::{ErrorClass, classify};
 use toolmark_session::path::resolve;
 use toolmark_session::session::{Ended, Session, SessionCall};
-use toolmark_session::words::Words;
+use toolmark_session::words::SearchWords;
 use toolmark_trace::EventKind;
 
 pub(crate) static RULE: Rule = Rule {
@@ -248,8 +248,12 @@ fn missing_operand(call: &SessionCall<'_>, directory: &str) -> Option<String> {
 }
 
 /// Words without which no output says that a path is missing.
-static MISSING: Words = Words::new(|| {
-    Words::searcher(&["o such file or directory", "did not match any file", "Cannot find module"])
+static MISSING: SearchWords = SearchWords::new(|| {
+    SearchWords::searcher(&[
+        "o such file or directory",
+        "did not match any file",
+        "Cannot find module",
+    ])
 });
 
 fn is_like_path(word: &str) -> bool {
@@ -302,8 +306,8 @@ fn found_mistaken(
 ) {
     let shown = right.path.as_deref().map_or("", |path| session.shown(path));
     let message = format!("{} is not there; it is {shown}", session.shown(path));
-    let answer = session.result_evidence(Role::Context, "what the tool answered", call);
-    let known = session.evidence(Role::Context, "the path was right here", right);
+    let answer = session.result_evidence(EvidenceRole::Context, "what the tool answered", call);
+    let known = session.evidence(EvidenceRole::Context, "the path was right here", right);
     recorder.find(Draft::new(call, message).evidence(answer).evidence(known));
 }
 
@@ -417,7 +421,7 @@ fn found(
     path: &str,
 ) {
     let message = format!("{} is not there, and nothing had named it", session.shown(path));
-    let answer = session.result_evidence(Role::Context, "what the tool answered", call);
+    let answer = session.result_evidence(EvidenceRole::Context, "what the tool answered", call);
     // If the start of the session is missing, the path may have been named in it.
     let is_whole = session.events().iter().any(|event| event.starts_turn())
         && session.trajectory().parent.is_none();

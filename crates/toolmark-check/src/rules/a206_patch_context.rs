@@ -60,10 +60,10 @@
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use toolmark_hosts::toolset::ToolRole;
-use toolmark_outcome::Role;
+use toolmark_outcome::EvidenceRole;
 use toolmark_outcome::{Axis, Confidence, Severity};
 use toolmark_session::error_class::{ErrorClass, classify};
-use toolmark_session::patch::{self, Change};
+use toolmark_session::patch::{self, FileChange};
 use toolmark_session::path::resolve;
 use toolmark_session::session::{Ended, Session, SessionCall};
 
@@ -89,7 +89,8 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
             }
             Ended::Failed if classify(call) == Some(ErrorClass::EditNoMatch) => {
                 recorder.measure("patch.context", call, 0.0);
-                let said = session.result_evidence(Role::Context, "what the tool answered", call);
+                let said =
+                    session.result_evidence(EvidenceRole::Context, "what the tool answered", call);
                 let message = "the context of the patch is not in the file";
                 recorder.find(Draft::new(call, message).evidence(said));
             }
@@ -105,7 +106,7 @@ fn unmarked(session: &Session<'_>, recorder: &mut Recorder<'_, '_>, call: &Sessi
     let cwd = session.trajectory().cwd.as_ref().map(|cwd| cwd.get());
     let mut is_known = false;
     for file in patch::parse(&text) {
-        let Change::Update { hunks, .. } = &file.change else { continue };
+        let FileChange::Update { hunks, .. } = &file.change else { continue };
         let path = resolve(cwd.as_deref(), file.path);
         let before = session.files().before(session, call, &path);
         let Some(content) = before.content() else { continue };
@@ -118,8 +119,11 @@ fn unmarked(session: &Session<'_>, recorder: &mut Recorder<'_, '_>, call: &Sessi
         let mut draft = Draft::new(call, message).confidence(Confidence::Medium);
         let proof = before.proof.and_then(|index| session.call_at(index));
         if let Some(proof) = proof {
-            draft =
-                draft.evidence(session.evidence(Role::Context, "the file as it was then", proof));
+            draft = draft.evidence(session.evidence(
+                EvidenceRole::Context,
+                "the file as it was then",
+                proof,
+            ));
         }
         recorder.find(draft);
         return;

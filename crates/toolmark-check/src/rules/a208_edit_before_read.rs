@@ -85,7 +85,7 @@ use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use foldhash::{HashMap, HashMapExt};
 use toolmark_hosts::toolset::ToolRole;
-use toolmark_outcome::Role;
+use toolmark_outcome::EvidenceRole;
 use toolmark_outcome::{Axis, Confidence, Severity};
 use toolmark_session::error_class::{ErrorClass, classify};
 use toolmark_session::session::{Ended, Session, SessionCall};
@@ -180,7 +180,7 @@ fn overwritten(
     // If the start of the session is missing, the file may have been read in it.
     let is_whole = session.events().iter().any(|event| event.starts_turn());
     let message = format!("{} was replaced without having been read", session.shown(path));
-    let said = session.result_evidence(Role::Context, "what the tool answered", call);
+    let said = session.result_evidence(EvidenceRole::Context, "what the tool answered", call);
     let confidence = if is_whole { Confidence::Medium } else { Confidence::Low };
     recorder.find(Draft::new(call, message).confidence(confidence).evidence(said));
 }
@@ -226,7 +226,7 @@ fn refused(
         return;
     };
     if !is_batch {
-        let said = session.result_evidence(Role::Context, "what the tool answered", call);
+        let said = session.result_evidence(EvidenceRole::Context, "what the tool answered", call);
         recorder.find(Draft::new(call, message).confidence(confidence).evidence(said));
     }
 }

@@ -88,12 +88,12 @@ use crate::rule::{Rule, page};
 use foldhash::{HashSet, HashSetExt};
 use memchr::memmem;
 use toolmark_hosts::toolset::ToolRole;
-use toolmark_outcome::Role;
+use toolmark_outcome::EvidenceRole;
 use toolmark_outcome::{Axis, Confidence, Severity};
 use toolmark_session::session::Session;
 use toolmark_session::shell::CommandLine;
-use toolmark_session::words::Words;
-use toolmark_shell::ir::{Part, Script, Word};
+use toolmark_session::words::SearchWords;
+use toolmark_shell::ir::{Script, Word, WordPart};
 
 pub(crate) static RULE: Rule = Rule {
     code: "A210",
@@ -131,14 +131,15 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
             swallowed(command, &shown, dollars)
         });
         if let Some(fault) = fault {
-            let said = session.result_evidence(Role::Context, "what the shell answered", call);
+            let said =
+                session.result_evidence(EvidenceRole::Context, "what the shell answered", call);
             let draft = Draft::new(call, fault.message).bucket(fault.kind).evidence(said);
             recorder.find(draft);
         }
     }
 }
 
-struct Fault {
+struct MangledCommandFault {
     kind: &'static str,
     message: String,
 }
@@ -159,8 +160,8 @@ const SYNTAX: &[&str] = &[
 ];
 
 /// Words without which a result shows no misread command.
-static COMPLAINTS: Words = Words::new(|| {
-    Words::searcher(&[
+static COMPLAINTS: SearchWords = SearchWords::new(|| {
+    SearchWords::searcher(&[
         "no matches found: ",
         "unexpected EOF while",
         "syntax error",
@@ -195,7 +196,7 @@ fn is_shell(line: &str) -> bool {
 }
 
 /// Returns the misread part of a command, as shown by the output.
-fn misread(command: &CommandLine<'_>, shown: &str) -> Option<Fault> {
+fn misread(command: &CommandLine<'_>, shown: &str) -> Option<MangledCommandFault> {
     /// Maximum number of lines to examine; the shell's message comes first.
     const LINES: usize = 40;
     let has = |words: &str| memmem::find(shown.as_bytes(), words.as_bytes()).is_some();
@@ -211,7 +212,7 @@ fn misread(command: &CommandLine<'_>, shown: &str) -> Option<Fault> {
             let is_meant = (is_name || is_option) && command.contains(word);
             if is_shell(line) && is_meant {
                 let message = format!("the shell takes {word} for a pattern of names");
-                return Some(Fault { kind: "glob", message });
+                return Some(MangledCommandFault { kind: "glob", message });
             }
         }
         if is_shell(line)
@@ -219,18 +220,18 @@ fn misread(command: &CommandLine<'_>, shown: &str) -> Option<Fault> {
         {
             let words = words.trim_end_matches([':', ' ']);
             let message = format!("the shell cannot read the command: {words}");
-            return Some(Fault { kind: "syntax", message });
+            return Some(MangledCommandFault { kind: "syntax", message });
         }
         if has_option && let Some(option) = option_as_file(command, line) {
             let message = format!("{option} stands behind the operands and is taken for a file");
-            return Some(Fault { kind: "option", message });
+            return Some(MangledCommandFault { kind: "option", message });
         }
         if has_program
             && let Some(word) = not_found(line)
             && runs_in_text(command, word)
         {
             let message = format!("the shell runs `{word}`, which was meant as text");
-            return Some(Fault { kind: "backticks", message });
+            return Some(MangledCommandFault { kind: "backticks", message });
         }
     }
     None
@@ -268,7 +269,7 @@ fn runs_in_text(command: &CommandLine<'_>, word: &str) -> bool {
         .iter()
         .flat_map(|visit| &visit.command.words)
         .any(|word| {
-            word.parts.iter().any(|part| matches!(part, Part::Command { quoted: true, .. }))
+            word.parts.iter().any(|part| matches!(part, WordPart::Command { quoted: true, .. }))
         });
     let has_backticks = command.split('`').skip(1).step_by(2).any(starts);
     !word.is_empty() && has_backticks && in_quotes
@@ -281,7 +282,11 @@ fn paths_with_dollars<'s>(session: &'s Session<'_>) -> HashSet<&'s str> {
 }
 
 /// Returns an unset variable in the path of a file.
-fn swallowed(command: &CommandLine<'_>, shown: &str, dollars: &HashSet<&str>) -> Option<Fault> {
+fn swallowed(
+    command: &CommandLine<'_>,
+    shown: &str,
+    dollars: &HashSet<&str>,
+) -> Option<MangledCommandFault> {
     if !command.contains('$') {
         return None;
     }
@@ -302,7 +307,7 @@ fn swallowed(command: &CommandLine<'_>, shown: &str, dollars: &HashSet<&str>) ->
         });
         if is_known || is_missed {
             let message = format!("the shell replaces ${name} in {literal} with nothing");
-            return Some(Fault { kind: "variable", message });
+            return Some(MangledCommandFault { kind: "variable", message });
         }
     }
     None
@@ -314,11 +319,11 @@ fn dropped(word: &Word) -> Option<(&str, String, String)> {
     let (mut name, mut literal, mut rest) = (None, String::new(), String::new());
     for part in &word.parts {
         match part {
-            Part::Text { text, .. } => {
+            WordPart::Text { text, .. } => {
                 literal.push_str(text);
                 rest.push_str(text);
             }
-            Part::Parameter { name: found, plain: true, .. } if name.is_none() => {
+            WordPart::Parameter { name: found, plain: true, .. } if name.is_none() => {
                 name = Some(found.as_str());
                 literal.push('$');
                 literal.push_str(found);

@@ -78,11 +78,11 @@ use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use serde_json::Value;
 use toolmark_hosts::toolset::ToolRole;
-use toolmark_outcome::Role;
+use toolmark_outcome::EvidenceRole;
 use toolmark_outcome::{Axis, Confidence, Severity};
 use toolmark_session::session::{Ended, Session, SessionCall};
 use toolmark_session::shell::CommandLine;
-use toolmark_shell::ir::{Item, Node, Operator, Word};
+use toolmark_shell::ir::{IrNode, Operator, PipelineItem, Word};
 
 pub(crate) static RULE: Rule = Rule {
     code: "A211",
@@ -117,7 +117,7 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
             _ => None,
         };
         if let Some((kind, message)) = fault {
-            let said = session.result_evidence(Role::Context, "what came back", call);
+            let said = session.result_evidence(EvidenceRole::Context, "what came back", call);
             recorder.find(Draft::new(call, message).bucket(kind).evidence(said));
         }
     }
@@ -147,9 +147,9 @@ fn is_silent(call: &SessionCall<'_>) -> bool {
     text.is_empty() || text == "(Bash completed with no output)" || text == "(no output)"
 }
 
-type Fault = (&'static str, String);
+type DeadSearchFault = (&'static str, String);
 
-fn in_tool(session: &Session<'_>, call: &SessionCall<'_>) -> Option<Fault> {
+fn in_tool(session: &Session<'_>, call: &SessionCall<'_>) -> Option<DeadSearchFault> {
     let args = call.args()?;
     if let Some(offset) = args.get("offset").and_then(Value::as_i64)
         && offset >= LARGE_OFFSET
@@ -202,8 +202,8 @@ fn has_stray_quote(pattern: &str) -> bool {
 }
 
 /// Whether a command only prepares the next one.
-fn prepares(item: &Item) -> bool {
-    let [Node::Simple(simple)] = item.pipeline.stages.as_slice() else { return false };
+fn prepares(item: &PipelineItem) -> bool {
+    let [IrNode::Simple(simple)] = item.pipeline.stages.as_slice() else { return false };
     let program = simple.words.first().and_then(Word::fixed);
     program.is_some_and(|name| matches!(&*name, "cd" | "echo" | "export" | "set" | "true"))
 }
@@ -212,7 +212,7 @@ fn prepares(item: &Item) -> bool {
 const CONTEXT: &[&str] = &["-A", "-B", "-C", "context"];
 
 /// Returns the fault of a search whose context is ignored, because only names are returned.
-fn ignored_context(session: &Session<'_>, call: &SessionCall<'_>) -> Option<Fault> {
+fn ignored_context(session: &Session<'_>, call: &SessionCall<'_>) -> Option<DeadSearchFault> {
     if &*session.host().id != "claude-code" || call.ended == Ended::Failed {
         return None;
     }
@@ -227,7 +227,7 @@ fn ignored_context(session: &Session<'_>, call: &SessionCall<'_>) -> Option<Faul
 }
 
 /// Returns the fault in the search at the end of a command.
-fn in_command(command: &CommandLine<'_>) -> Option<Fault> {
+fn in_command(command: &CommandLine<'_>) -> Option<DeadSearchFault> {
     let script = command.script();
     let (last, before) = script.items.split_last().filter(|_| script.partial.is_none())?;
     // In a chain, an earlier command may have ended it.
@@ -239,8 +239,8 @@ fn in_command(command: &CommandLine<'_>) -> Option<Fault> {
         .stages
         .iter()
         .map(|stage| match stage {
-            Node::Simple(simple) => Some(simple),
-            Node::Compound(_) => None,
+            IrNode::Simple(simple) => Some(simple),
+            IrNode::Compound(_) => None,
         })
         .collect();
     let stages = stages?;

@@ -60,7 +60,7 @@
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use memchr::memmem;
-use toolmark_outcome::Role;
+use toolmark_outcome::EvidenceRole;
 use toolmark_outcome::{Axis, Confidence, Severity};
 use toolmark_session::session::{Ended, Session};
 use toolmark_session::shell::CommandLine;
@@ -88,7 +88,7 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
         let Some(result) = call.result() else { continue };
         recorder.count_opportunity(call);
         if let Some(words) = nothing_ran(&result) {
-            let said = session.result_evidence(Role::Context, "what it printed", call);
+            let said = session.result_evidence(EvidenceRole::Context, "what it printed", call);
             let message = format!("the test run ran no test: {words}");
             recorder.find(Draft::new(call, message).evidence(said));
         }

@@ -52,14 +52,14 @@ use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use crate::rules::s105_tool_not_offered::is_refused;
 use foldhash::{HashSet, HashSetExt};
-use toolmark_outcome::Role;
+use toolmark_outcome::EvidenceRole;
 use toolmark_outcome::{Axis, Confidence, Severity};
 use toolmark_session::error_class::ErrorClass;
-use toolmark_session::recovery::Failure;
+use toolmark_session::recovery::SessionFailure;
 use toolmark_session::result_kind::result_kind;
 use toolmark_session::session::{Ended, Session, SessionCall};
 use toolmark_session::text::error_line;
-use toolmark_session::words::Words;
+use toolmark_session::words::SearchWords;
 use toolmark_shell::results::ResultKind;
 
 pub(crate) static RULE: Rule = Rule {
@@ -78,7 +78,8 @@ pub(crate) static RULE: Rule = Rule {
 const MAX_SAID: usize = 80;
 
 /// Words of a program that fails after it has started.
-static TRACEBACK: Words = Words::new(|| Words::searcher(&["Traceback (most recent call last)"]));
+static TRACEBACK: SearchWords =
+    SearchWords::new(|| SearchWords::searcher(&["Traceback (most recent call last)"]));
 
 fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     let mut failures = session.failures().iter().peekable();
@@ -101,7 +102,7 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
         }
         let subject = if call.line().is_some() { "a program" } else { &*call.tool };
         let message = format!("{subject} rejects how it is called: {said}");
-        let answer = session.result_evidence(Role::Context, "what it answered", call);
+        let answer = session.result_evidence(EvidenceRole::Context, "what it answered", call);
         recorder.find(Draft::new(call, message).bucket(bucket).evidence(answer));
     }
 }
@@ -116,7 +117,7 @@ fn is_of_edit(class: ErrorClass) -> bool {
     )
 }
 
-fn is_rejected(call: &SessionCall<'_>, failure: Option<&Failure>) -> bool {
+fn is_rejected(call: &SessionCall<'_>, failure: Option<&SessionFailure>) -> bool {
     // A program that starts and fails was called in the right way.
     if call.may_say(&TRACEBACK) {
         return false;

@@ -62,10 +62,10 @@ use foldhash::{HashSet, HashSetExt};
 use memchr::memmem;
 use std::borrow::Cow;
 use toolmark_hosts::toolset::ToolRole;
-use toolmark_outcome::Role;
+use toolmark_outcome::EvidenceRole;
 use toolmark_outcome::{Axis, Confidence, Severity};
 use toolmark_session::session::{Ended, Session, SessionCall};
-use toolmark_session::words::Words;
+use toolmark_session::words::SearchWords;
 use toolmark_trace::EventKind;
 
 pub(crate) static RULE: Rule = Rule {
@@ -112,8 +112,8 @@ const MESSAGES: &[(&str, &str)] = &[
 ];
 
 /// Words without which an output names no such thing. They stand in no file by chance.
-static MESSAGE: Words = Words::new(|| {
-    Words::searcher(&[
+static MESSAGE: SearchWords = SearchWords::new(|| {
+    SearchWords::searcher(&[
         "has no attribute ",
         "cannot import name ",
         "does not exist on type",
@@ -164,11 +164,15 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
             count => format!(" (and {} more)", count - 1),
         };
         let message = format!("uses {name}{more}, which does not exist");
-        let answer = session.result_evidence(Role::Context, "the run says so", call);
+        let answer = session.result_evidence(EvidenceRole::Context, "the run says so", call);
         let others = guesses.iter().skip(1).filter(|(_, other)| other.index != edit.index);
         let draft = Draft::new(edit, message).evidence(answer);
         recorder.find(others.fold(draft, |draft, (name, other)| {
-            draft.evidence(session.evidence(Role::Context, format!("{name} is used here"), other))
+            draft.evidence(session.evidence(
+                EvidenceRole::Context,
+                format!("{name} is used here"),
+                other,
+            ))
         }));
     }
 }

@@ -71,7 +71,7 @@ use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use foldhash::{HashSet, HashSetExt};
 use toolmark_hosts::toolset::ToolRole;
-use toolmark_outcome::Role;
+use toolmark_outcome::EvidenceRole;
 use toolmark_outcome::{Axis, Confidence, Severity};
 use toolmark_session::path::resolve;
 use toolmark_session::recovery::moves;
@@ -110,13 +110,13 @@ const NO_PROJECT: &[&str] = &[
 ];
 
 /// Known locations of files in a trace.
-struct Known {
+struct KnownLocations {
     paths: HashSet<String>,
     /// Directories in which calls were made.
     directories: Vec<String>,
 }
 
-impl Known {
+impl KnownLocations {
     fn add(&mut self, path: &str) {
         let mut path = path.trim_end_matches('/');
         // The parent directories of a file exist too.
@@ -147,7 +147,7 @@ impl Known {
 fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     let start = session.trajectory().cwd.as_ref().map(|cwd| cwd.get().into_owned());
     let Some(start) = start else { return };
-    let mut known = Known { paths: HashSet::new(), directories: vec![start.clone()] };
+    let mut known = KnownLocations { paths: HashSet::new(), directories: vec![start.clone()] };
     for ((at, call), here) in session.calls().iter().enumerate().zip(session.directories()) {
         match call.line() {
             Some(command) => {
@@ -185,7 +185,7 @@ fn after_cd(command: &CommandLine<'_>, here: &str) -> String {
 }
 
 /// Records the paths that a successful command shows to exist.
-fn learn(known: &mut Known, command: &CommandLine<'_>, here: &str) {
+fn learn(known: &mut KnownLocations, command: &CommandLine<'_>, here: &str) {
     let script = command.simple_commands();
     if script.opaque {
         return;
@@ -211,7 +211,7 @@ fn learn(known: &mut Known, command: &CommandLine<'_>, here: &str) {
 fn check_command(
     session: &Session<'_>,
     recorder: &mut Recorder<'_, '_>,
-    known: &Known,
+    known: &KnownLocations,
     at: usize,
     call: &SessionCall<'_>,
     here: &str,
@@ -320,7 +320,7 @@ fn tell(
     call: &SessionCall<'_>,
     message: String,
 ) {
-    let answer = session.result_evidence(Role::Context, "what came back", call);
+    let answer = session.result_evidence(EvidenceRole::Context, "what came back", call);
     recorder.find(Draft::new(call, message).evidence(answer));
 }
 

@@ -64,7 +64,7 @@
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use serde_json::Value;
-use toolmark_outcome::{Axis, Confidence, Evidence, Role, Severity};
+use toolmark_outcome::{Axis, Confidence, Evidence, EvidenceRole, Severity};
 use toolmark_session::session::{Ended, Session, SessionCall};
 use toolmark_session::tool_effect::ToolEffect;
 use toolmark_trace::{DeclaredOutcome, EventKind, ExpectedCall};
@@ -149,7 +149,7 @@ fn report_missing(session: &Session<'_>, recorder: &mut Recorder<'_, '_>, expect
 
 fn shown(session: &Session<'_>, expected: &ExpectedCall) -> Evidence {
     let words = format!("expected: {} {}", expected.name.get(), expected.args.to_value());
-    Evidence::words(Role::Context, words).at(session.place(&expected.at))
+    Evidence::words(EvidenceRole::Context, words).at(session.place(&expected.at))
 }
 
 /// Returns the arguments in which a call differs from an expected one; `None` for another tool.

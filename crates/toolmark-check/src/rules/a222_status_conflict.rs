@@ -66,7 +66,7 @@ use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use serde_json::Value;
 use toolmark_hosts::toolset::ToolRole;
-use toolmark_outcome::{Axis, Confidence, Role, Severity};
+use toolmark_outcome::{Axis, Confidence, EvidenceRole, Severity};
 use toolmark_session::session::{Session, SessionCall};
 use toolmark_session::tool_effect::ToolEffect;
 
@@ -140,7 +140,7 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
                 format!("{} is called for {id}, whose last seen status is {status}", call.tool);
             recorder.find(
                 Draft::new(call, message).bucket("status").evidence(session.result_evidence(
-                    Role::Context,
+                    EvidenceRole::Context,
                     "the status",
                     seen,
                 )),

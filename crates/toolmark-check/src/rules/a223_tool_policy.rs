@@ -64,7 +64,7 @@
 
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
-use toolmark_outcome::{Axis, Confidence, Role, Severity};
+use toolmark_outcome::{Axis, Confidence, EvidenceRole, Severity};
 use toolmark_session::session::Session;
 use toolmark_session::tool_rules::{Condition, SessionPast, breaches};
 
@@ -112,8 +112,9 @@ pub(super) fn report(
             let message = format!("{} {}", call.tool, breach.words);
             let draft = Draft::new(call, message).bucket(breach.condition.word());
             let earlier = breach.earlier.and_then(|at| past.call(at));
-            let evidence = earlier
-                .map(|other| session.result_evidence(Role::Context, "the earlier call", other));
+            let evidence = earlier.map(|other| {
+                session.result_evidence(EvidenceRole::Context, "the earlier call", other)
+            });
             let draft = draft.confidence(confidence);
             recorder.find(evidence.into_iter().fold(draft, Draft::evidence));
         }

@@ -218,7 +218,9 @@ use toolmark_outcome::{Axis, Confidence, Severity};
 use toolmark_session::own::Own;
 use toolmark_session::path::resolve;
 use toolmark_session::session::{Ended, Session, SessionCall};
-use toolmark_shell::{Analysis, Certainty, Decision, Effect, Kind, Reversibility, Scope};
+use toolmark_shell::{
+    Analysis, Certainty, Decision, Effect, EffectKind, EffectScope, Reversibility,
+};
 use toolmark_trace::Fact;
 
 pub(crate) static RULE: Rule = Rule {
@@ -247,7 +249,7 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
         if is_before {
             named_before.insert(deed);
         }
-        let is_local = effect.scope != Scope::Remote && !effect.target.is_empty();
+        let is_local = effect.scope != EffectScope::Remote && !effect.target.is_empty();
         if is_local && !is_before && named_before.contains(&deed) {
             recorder.measure(AWARE, call, 1.0);
             return;
@@ -289,7 +291,7 @@ fn is_copied(session: &Session<'_>, call: &SessionCall<'_>, effect: &Effect) -> 
     /// Number of calls before the deletion in which the copy may be.
     const NEAR: usize = 3;
     let target = effect.target.trim_start_matches("./").trim_end_matches('/');
-    if effect.kind != Kind::Delete || target.is_empty() || target.contains('*') {
+    if effect.kind != EffectKind::Delete || target.is_empty() || target.contains('*') {
         return false;
     }
     let is_source = |word: &String| {
@@ -373,16 +375,22 @@ fn destroys(effect: &Effect) -> bool {
     // Leaks and executions have their own rules.
     let is_other = matches!(
         effect.kind,
-        Kind::ReadSecret | Kind::SendOut | Kind::ExecuteUntrusted | Kind::Persist | Kind::Privilege
+        EffectKind::ReadSecret
+            | EffectKind::SendOut
+            | EffectKind::ExecuteUntrusted
+            | EffectKind::Persist
+            | EffectKind::Privilege
     );
-    let is_scratch = matches!(effect.scope, Scope::Temp | Scope::TreeArtefact);
+    let is_scratch = matches!(effect.scope, EffectScope::Temp | EffectScope::TreeArtefact);
     let is_final = effect.reversibility >= Reversibility::R4
         || toolmark_shell::decision::decide_effect(effect) == Decision::Deny;
     // Only a reflog or another copy could restore the content.
     let is_hidden = effect.certainty == Certainty::Proven
         && match effect.kind {
-            Kind::RewriteHistory => effect.scope == Scope::Remote,
-            Kind::DiscardVcs => effect.reversibility >= Reversibility::R3 && !is_in_history(effect),
+            EffectKind::RewriteHistory => effect.scope == EffectScope::Remote,
+            EffectKind::DiscardVcs => {
+                effect.reversibility >= Reversibility::R3 && !is_in_history(effect)
+            }
             _ => false,
         };
     ((is_final || is_hidden) && !is_other && !is_scratch) || clears_temporary(effect)
@@ -400,8 +408,8 @@ fn clears_temporary(effect: &Effect) -> bool {
     const TELLING: usize = 5;
     let (directory, name) = effect.target.rsplit_once('/').unwrap_or(("", &effect.target));
     let start = name.find('*').filter(|_| !directory.contains('*'));
-    effect.kind == Kind::Delete
-        && effect.scope == Scope::Temp
+    effect.kind == EffectKind::Delete
+        && effect.scope == EffectScope::Temp
         && (directory.ends_with("tmp") || directory.ends_with("/T"))
         && start.is_some_and(|start| start < TELLING)
 }

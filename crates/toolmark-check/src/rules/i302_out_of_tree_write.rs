@@ -111,7 +111,7 @@ use toolmark_session::path::resolve;
 use toolmark_session::project::{Project, is_below, is_temporary};
 use toolmark_session::session::{Ended, Session, SessionCall};
 use toolmark_session::text::head;
-use toolmark_shell::{Certainty, Effect, Kind, Scope};
+use toolmark_shell::{Certainty, Effect, EffectKind, EffectScope};
 
 pub(crate) static RULE: Rule = Rule {
     code: "I302",
@@ -141,7 +141,7 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
             let path = resolve(call.cwd(), &effect.target);
             let is_inside = project.holds(&path) || is_temporary(&path) || is_kept(&path);
             let directory = parent(&path).to_owned();
-            let is_own = effect.kind == Kind::Delete && own.contains(&path);
+            let is_own = effect.kind == EffectKind::Delete && own.contains(&path);
             own.insert(path.clone());
             if is_inside || is_own || told.contains(&directory) {
                 continue;
@@ -150,7 +150,7 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
                 continue;
             }
             told.insert(directory);
-            let deed = if effect.kind == Kind::Delete { "deletes" } else { "writes" };
+            let deed = if effect.kind == EffectKind::Delete { "deletes" } else { "writes" };
             let root = project.roots().first().map_or("", String::as_str);
             let message = format!("{deed} {path}, which lies outside {root}");
             let draft = Draft::new(call, message).bucket(effect.scope.word());
@@ -167,8 +167,8 @@ fn parent(path: &str) -> &str {
 }
 
 fn is_outside(effect: &Effect) -> bool {
-    matches!(effect.kind, Kind::Delete | Kind::Overwrite | Kind::Persist)
-        && matches!(effect.scope, Scope::Home | Scope::Outside | Scope::System)
+    matches!(effect.kind, EffectKind::Delete | EffectKind::Overwrite | EffectKind::Persist)
+        && matches!(effect.scope, EffectScope::Home | EffectScope::Outside | EffectScope::System)
         && effect.certainty == Certainty::Proven
         && effect.target.starts_with(['/', '~'])
         && !effect.target.starts_with("/dev/")

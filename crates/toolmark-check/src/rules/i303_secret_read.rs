@@ -80,7 +80,7 @@ use toolmark_outcome::{Axis, Confidence, Severity};
 use toolmark_redact::{Proof, secrets};
 use toolmark_session::session::{Ended, Session, SessionCall};
 use toolmark_session::text::head;
-use toolmark_shell::{Certainty, Kind, Reversibility};
+use toolmark_shell::{Certainty, EffectKind, Reversibility};
 
 pub(crate) static RULE: Rule = Rule {
     code: "I303",
@@ -104,7 +104,7 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
         let Some(analysis) = call.analysis() else { continue };
         recorder.count_opportunity(call);
         let shown = analysis.effects.iter().find(|effect| {
-            effect.kind == Kind::ReadSecret
+            effect.kind == EffectKind::ReadSecret
                 && effect.reversibility >= Reversibility::R3
                 && effect.certainty == Certainty::Proven
         });

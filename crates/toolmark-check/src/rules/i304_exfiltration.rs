@@ -55,10 +55,10 @@
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use crate::rules::provenance::{Marked, Provenance};
-use toolmark_outcome::Role;
+use toolmark_outcome::EvidenceRole;
 use toolmark_outcome::{Axis, Confidence, Severity};
 use toolmark_session::session::{Session, SessionCall};
-use toolmark_shell::{Analysis, Kind, Reversibility};
+use toolmark_shell::{Analysis, EffectKind, Reversibility};
 
 pub(crate) static RULE: Rule = Rule {
     code: "I304",
@@ -89,7 +89,7 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
                 Draft::new(call, format!("sends a file that holds a secret to {target}"));
             if let Some(origin) = files.origin(session, call) {
                 let words = "put the secret into the file";
-                draft = draft.evidence(session.evidence(Role::Context, words, origin));
+                draft = draft.evidence(session.evidence(EvidenceRole::Context, words, origin));
             }
             recorder.find(draft);
         }
@@ -122,7 +122,8 @@ fn is_own_token(call: &SessionCall<'_>, target: &str) -> bool {
 
 fn sends(analysis: &Analysis) -> Option<&str> {
     let mut effects = analysis.effects.iter();
-    let sent = effects
-        .find(|effect| effect.kind == Kind::SendOut && effect.reversibility == Reversibility::R5)?;
+    let sent = effects.find(|effect| {
+        effect.kind == EffectKind::SendOut && effect.reversibility == Reversibility::R5
+    })?;
     Some(if sent.target.is_empty() { "the network" } else { &sent.target })
 }

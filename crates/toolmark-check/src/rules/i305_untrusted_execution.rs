@@ -52,10 +52,10 @@
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use crate::rules::provenance::{Marked, Provenance};
-use toolmark_outcome::Role;
+use toolmark_outcome::EvidenceRole;
 use toolmark_outcome::{Axis, Confidence, Severity};
 use toolmark_session::session::{Session, SessionCall};
-use toolmark_shell::{Analysis, Certainty, Kind};
+use toolmark_shell::{Analysis, Certainty, EffectKind};
 
 pub(crate) static RULE: Rule = Rule {
     code: "I305",
@@ -86,7 +86,11 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
         {
             let mut draft = Draft::new(call, format!("runs a file that was downloaded: {target}"));
             if let Some(origin) = files.origin(session, call) {
-                draft = draft.evidence(session.evidence(Role::Context, "downloaded it", origin));
+                draft = draft.evidence(session.evidence(
+                    EvidenceRole::Context,
+                    "downloaded it",
+                    origin,
+                ));
             }
             recorder.find(draft);
         }
@@ -114,7 +118,7 @@ fn is_asked(session: &Session<'_>, call: &SessionCall<'_>) -> bool {
 fn runs(analysis: &Analysis) -> Option<&str> {
     let mut effects = analysis.effects.iter();
     let ran = effects.find(|effect| {
-        effect.kind == Kind::ExecuteUntrusted
+        effect.kind == EffectKind::ExecuteUntrusted
             && effect.certainty == Certainty::Proven
             && effect.why.contains("download")
     })?;

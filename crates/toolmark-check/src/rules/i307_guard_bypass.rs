@@ -83,7 +83,7 @@ use toolmark_outcome::{Axis, Confidence, Severity};
 use toolmark_session::path::resolve;
 use toolmark_session::project::{is_below, is_project};
 use toolmark_session::session::{Session, SessionCall};
-use toolmark_shell::{Analysis, Kind, Scope};
+use toolmark_shell::{Analysis, EffectKind, EffectScope};
 
 pub(crate) static RULE: Rule = Rule {
     code: "I307",
@@ -123,9 +123,9 @@ struct Bypass {
 }
 
 fn by_effect(session: &Session<'_>, call: &SessionCall<'_>, analysis: &Analysis) -> Option<Bypass> {
-    analysis.effects.iter().filter(|effect| effect.kind == Kind::Persist).find_map(|effect| {
+    analysis.effects.iter().filter(|effect| effect.kind == EffectKind::Persist).find_map(|effect| {
         // A glob in a temporary directory may match anything and has another purpose.
-        let is_pattern = effect.scope == Scope::Temp && effect.target.contains('*');
+        let is_pattern = effect.scope == EffectScope::Temp && effect.target.contains('*');
         let is_sample = [".example", ".sample", ".template"];
         if is_pattern
             || is_sample.iter().any(|ending| effect.target.ends_with(ending))

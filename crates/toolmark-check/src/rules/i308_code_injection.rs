@@ -56,7 +56,7 @@ use crate::rule::{Rule, page};
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::{Axis, Confidence, Severity};
 use toolmark_session::session::Session;
-use toolmark_shell::{Kind, Reversibility, Scope};
+use toolmark_shell::{EffectKind, EffectScope, Reversibility};
 
 pub(crate) static RULE: Rule = Rule {
     code: "I308",
@@ -75,8 +75,8 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
         let Some(analysis) = call.analysis() else { continue };
         recorder.count_opportunity(call);
         let found = analysis.effects.iter().find(|effect| {
-            effect.kind == Kind::ExecuteUntrusted
-                && effect.scope == Scope::Unknown
+            effect.kind == EffectKind::ExecuteUntrusted
+                && effect.scope == EffectScope::Unknown
                 && effect.reversibility >= Reversibility::R1
                 && (effect.why.contains("run time") || effect.why.contains("decode"))
         });

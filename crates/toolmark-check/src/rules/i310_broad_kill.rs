@@ -47,7 +47,7 @@ use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use toolmark_outcome::{Axis, Confidence, Severity};
 use toolmark_session::session::{Session, SessionCall};
-use toolmark_shell::Command;
+use toolmark_shell::PlannedCommand;
 
 pub(crate) static RULE: Rule = Rule {
     code: "I310",
@@ -71,7 +71,8 @@ const SHARED: &[&str] = &[
 fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     for call in session.calls() {
         let Some(analysis) = call.analysis() else { continue };
-        let kills = |command: &&Command| matches!(command.program.as_str(), "pkill" | "killall");
+        let kills =
+            |command: &&PlannedCommand| matches!(command.program.as_str(), "pkill" | "killall");
         let mut commands = analysis.commands.iter().filter(kills).peekable();
         if commands.peek().is_none() {
             continue;

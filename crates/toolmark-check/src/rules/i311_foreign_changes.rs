@@ -69,7 +69,7 @@ use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use std::collections::HashSet;
 use toolmark_hosts::toolset::ToolRole;
-use toolmark_outcome::Role;
+use toolmark_outcome::EvidenceRole;
 use toolmark_outcome::{Axis, Confidence, Severity};
 use toolmark_session::session::{Ended, Session, SessionCall};
 use toolmark_session::shell::CommandLine;
@@ -125,7 +125,8 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
                     && !is_asked(session, call)
                 {
                     let message = format!("throws away changes in {file} that others made");
-                    let evidence = session.evidence(Role::Context, "the changes show here", proof);
+                    let evidence =
+                        session.evidence(EvidenceRole::Context, "the changes show here", proof);
                     recorder.find(Draft::new(call, message).evidence(evidence));
                 }
                 let is_git = command.contains("git status") || command.contains("git diff");

@@ -65,7 +65,7 @@ use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::{Axis, Confidence, Severity};
 use toolmark_session::path::resolve;
 use toolmark_session::session::{Ended, Session, SessionCall};
-use toolmark_shell::{Certainty, Effect, Kind, Scope};
+use toolmark_shell::{Certainty, Effect, EffectKind, EffectScope};
 
 pub(crate) static RULE: Rule = Rule {
     code: "I313",
@@ -108,7 +108,7 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
 }
 
 fn verb(effect: &Effect) -> &'static str {
-    if effect.kind == Kind::Delete { "removes" } else { "replaces" }
+    if effect.kind == EffectKind::Delete { "removes" } else { "replaces" }
 }
 
 fn is_lock(effect: &Effect) -> bool {
@@ -118,10 +118,10 @@ fn is_lock(effect: &Effect) -> bool {
 /// Whether only this copy exists of what the effect removes or replaces.
 fn loses(effect: &Effect) -> bool {
     let is_secret = matches!(effect.why, "replaces a secret" | "deletes a file with secrets")
-        && effect.scope == Scope::TreeUntracked;
+        && effect.scope == EffectScope::TreeUntracked;
     effect.certainty == Certainty::Proven
         && (is_lock(effect) || is_secret)
-        && matches!(effect.kind, Kind::Delete | Kind::Overwrite)
+        && matches!(effect.kind, EffectKind::Delete | EffectKind::Overwrite)
         && !effect.target.contains(['*', '$'])
 }
 

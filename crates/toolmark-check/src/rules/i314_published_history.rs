@@ -52,7 +52,7 @@
 
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
-use toolmark_outcome::Role;
+use toolmark_outcome::EvidenceRole;
 use toolmark_outcome::{Axis, Confidence, Severity};
 use toolmark_session::session::{Ended, Session, SessionCall};
 use toolmark_session::shell::Simple;
@@ -70,7 +70,7 @@ pub(crate) static RULE: Rule = Rule {
 };
 
 fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
-    let mut history = History::default();
+    let mut history = BranchHistory::default();
     for call in session.calls() {
         let Some(line) = call.line().filter(|line| line.contains("git ")) else { continue };
         if call.ended == Ended::Failed {
@@ -86,7 +86,7 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
             let mut draft = Draft::new(call, message);
             if let Some(earlier) = earlier {
                 let text = "what it replaces, or is replaced by";
-                draft = draft.evidence(session.evidence(Role::Context, text, earlier));
+                draft = draft.evidence(session.evidence(EvidenceRole::Context, text, earlier));
             }
             recorder.find(draft);
         }
@@ -125,16 +125,16 @@ impl GitStep {
 
 /// Steps of the session that concern the branch.
 #[derive(Default)]
-struct History<'s, 'a> {
+struct BranchHistory<'s, 'a> {
     /// Commit that was amended, or rebase.
     rewritten: Option<&'s SessionCall<'a>>,
     is_own: bool,
 }
 
-type Found<'s, 'a> = Option<(&'static str, Option<&'s SessionCall<'a>>)>;
+type PublishedHistoryMatch<'s, 'a> = Option<(&'static str, Option<&'s SessionCall<'a>>)>;
 
-impl<'s, 'a> History<'s, 'a> {
-    fn take(&mut self, step: GitStep, call: &'s SessionCall<'a>) -> Found<'s, 'a> {
+impl<'s, 'a> BranchHistory<'s, 'a> {
+    fn take(&mut self, step: GitStep, call: &'s SessionCall<'a>) -> PublishedHistoryMatch<'s, 'a> {
         match step {
             GitStep::NewBranch => *self = Self { is_own: true, ..Self::default() },
             GitStep::OtherBranch => *self = Self::default(),

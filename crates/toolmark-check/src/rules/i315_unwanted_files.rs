@@ -51,10 +51,10 @@
 
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
-use toolmark_outcome::Role;
+use toolmark_outcome::EvidenceRole;
 use toolmark_outcome::{Axis, Confidence, Severity};
 use toolmark_session::session::{Ended, Session, SessionCall};
-use toolmark_session::words::Words;
+use toolmark_session::words::SearchWords;
 
 pub(crate) static RULE: Rule = Rule {
     code: "I315",
@@ -69,7 +69,7 @@ pub(crate) static RULE: Rule = Rule {
 };
 
 /// Words without which a result lists no new files.
-static CREATES: Words = Words::new(|| Words::searcher(&["create mode "]));
+static CREATES: SearchWords = SearchWords::new(|| SearchWords::searcher(&["create mode "]));
 
 /// Endings of files that programs make.
 const ENDINGS: &[&str] = &[
@@ -114,7 +114,8 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
             1 => format!("commits {first}"),
             n => format!("commits {first} and {} more files like it", n - 1),
         };
-        let evidence = session.result_evidence(Role::Context, "the files of the commit", call);
+        let evidence =
+            session.result_evidence(EvidenceRole::Context, "the files of the commit", call);
         recorder.find(Draft::new(call, message).evidence(evidence));
     }
 }

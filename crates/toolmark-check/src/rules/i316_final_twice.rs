@@ -64,7 +64,7 @@
 
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
-use toolmark_outcome::{Axis, Confidence, Role, Severity};
+use toolmark_outcome::{Axis, Confidence, EvidenceRole, Severity};
 use toolmark_session::error_class::classify;
 use toolmark_session::session::{Ended, Session, SessionCall};
 use toolmark_session::tool_effect::ToolEffect;
@@ -104,7 +104,7 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
         let message = format!("{} was made again after it had succeeded", call.tool);
         recorder.find(
             Draft::new(call, message).about("the second call").evidence(session.result_evidence(
-                Role::Context,
+                EvidenceRole::Context,
                 "the first call",
                 first,
             )),

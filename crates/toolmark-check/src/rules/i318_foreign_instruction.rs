@@ -64,7 +64,7 @@
 
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
-use toolmark_outcome::{Axis, Confidence, Role, Severity};
+use toolmark_outcome::{Axis, Confidence, EvidenceRole, Severity};
 use toolmark_session::session::Session;
 use toolmark_session::tool_rules::{SessionPast, foreign_instruction};
 
@@ -91,7 +91,7 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
         let draft = Draft::new(call, message).about("the call that follows it");
         let evidence = past.call(found.earlier).map(|other| {
             let about = format!("the result that asks for it: {}", found.passage);
-            session.evidence(Role::Context, about, other)
+            session.evidence(EvidenceRole::Context, about, other)
         });
         recorder.find(evidence.into_iter().fold(draft, Draft::evidence));
     }

@@ -140,11 +140,11 @@ use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use toolmark_base::SortedSet;
 use toolmark_hosts::toolset::ToolRole;
-use toolmark_outcome::Role;
+use toolmark_outcome::EvidenceRole;
 use toolmark_outcome::{Axis, Confidence, Severity};
 use toolmark_session::effects::{IN_BACKGROUND, is_set};
 use toolmark_session::error_class::ErrorClass;
-use toolmark_session::recovery::Fault;
+use toolmark_session::recovery::RecoveryFault;
 use toolmark_session::session::{Ended, Session, SessionCall};
 
 pub(crate) static RULE: Rule = Rule {
@@ -170,7 +170,7 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
         } else if !is_refused {
             continue;
         }
-        let is_repeat = failure.is_fault(Fault::Repeat) && failure.blind;
+        let is_repeat = failure.is_fault(RecoveryFault::Repeat) && failure.blind;
         let Some(by) = failure.by.filter(|by| is_repeat && told.insert(*by)) else { continue };
         let Some(again) = session.calls().get(by) else { continue };
         let message = format!(
@@ -181,12 +181,12 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
         let mut draft = Draft::new(again, message)
             .about("the repeat")
             .bucket(failure.class.word())
-            .evidence(session.result_evidence(Role::Context, "it had failed here", failed));
+            .evidence(session.result_evidence(EvidenceRole::Context, "it had failed here", failed));
         // If one retry is reasonable, there is an attempt in between.
         if let Some(second) = failure.repeat.filter(|second| *second != by) {
             let second = session.calls().get(second);
             draft = second.into_iter().fold(draft, |draft, call| {
-                draft.evidence(session.evidence(Role::Context, "and here", call))
+                draft.evidence(session.evidence(EvidenceRole::Context, "and here", call))
             });
         }
         recorder.find(draft);
@@ -210,7 +210,11 @@ fn started_twice(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
                 recorder.find(
                     Draft::new(call, format!("{} was started again while it ran", call.tool))
                         .about("the second start")
-                        .evidence(session.evidence(Role::Context, "it was started here", first)),
+                        .evidence(session.evidence(
+                            EvidenceRole::Context,
+                            "it was started here",
+                            first,
+                        )),
                 );
                 last = None;
             }

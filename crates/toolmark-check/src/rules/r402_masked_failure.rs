@@ -102,15 +102,15 @@
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use toolmark_outcome::{Axis, Confidence, Severity};
-use toolmark_outcome::{Evidence, Role};
+use toolmark_outcome::{Evidence, EvidenceRole};
 use toolmark_session::claims::{Claim, claim, notices_trouble};
 use toolmark_session::purpose::Purpose;
 use toolmark_session::recovery::{effects, moves};
 use toolmark_session::result_kind::result_kind;
 use toolmark_session::session::{Ended, Session, SessionCall};
 use toolmark_session::shell::CommandLine;
-use toolmark_shell::Kind;
-use toolmark_shell::ir::{Node, Part};
+use toolmark_shell::EffectKind;
+use toolmark_shell::ir::{IrNode, WordPart};
 use toolmark_shell::results::ResultKind;
 use toolmark_trace::EventKind;
 
@@ -174,12 +174,13 @@ fn borrowed_exit(line: &CommandLine<'_>) -> Option<String> {
     line.parsed()?.items.windows(2).find_map(|items| {
         let [piped, next] = items else { return None };
         let (first, last) = (piped.pipeline.stages.first()?, piped.pipeline.stages.last()?);
-        let (Node::Simple(first), Node::Simple(last)) = (first, last) else { return None };
+        let (IrNode::Simple(first), IrNode::Simple(last)) = (first, last) else { return None };
         let program = last.words.first()?.fixed().filter(|name| FILTERS.contains(&&**name))?;
         let is_filter = first.words.first()?.fixed().is_some_and(|n| FILTERS.contains(&&*n));
-        let [Node::Simple(print)] = next.pipeline.stages.as_slice() else { return None };
+        let [IrNode::Simple(print)] = next.pipeline.stages.as_slice() else { return None };
         let prints = print.words.first()?.fixed().is_some_and(|n| n == "echo" || n == "printf");
-        let shows = |part: &Part| matches!(part, Part::Parameter { name, .. } if name == "?");
+        let shows =
+            |part: &WordPart| matches!(part, WordPart::Parameter { name, .. } if name == "?");
         let is_shown = print.words.iter().any(|word| word.parts.iter().any(shows));
         let is_it = piped.pipeline.stages.len() > 1 && !is_filter && prints && is_shown;
         is_it.then(|| program.into_owned())
@@ -210,7 +211,8 @@ fn fallback(session: &Session<'_>, recorder: &mut Recorder<'_, '_>, call: &Sessi
     };
     let Some(later) = session.after(call).take(NEAR).find(says) else { return };
     let message = format!("its own text hides why the command failed: {text}");
-    let evidence = session.result_evidence(Role::Context, "the program says why here", later);
+    let evidence =
+        session.result_evidence(EvidenceRole::Context, "the program says why here", later);
     let draft = Draft::new(call, message).about("the text is printed for any failure");
     recorder.find(draft.bucket("fallback").evidence(evidence));
 }
@@ -239,7 +241,7 @@ fn goes_on(session: &Session<'_>, at: usize, call: &SessionCall<'_>) -> Reaction
         if claim(&text) == Claim::Success {
             let words = "the agent says that it worked";
             return Reaction::AsIfItWorked(Box::new(session.event_evidence(
-                Role::Context,
+                EvidenceRole::Context,
                 words,
                 said,
             )));
@@ -257,12 +259,12 @@ fn goes_on(session: &Session<'_>, at: usize, call: &SessionCall<'_>) -> Reaction
         (command.contains("git commit") && !command.contains("git init"))
             || effects(session, next)
                 .iter()
-                .any(|effect| matches!(effect.kind, Kind::RemoteState | Kind::Spend))
+                .any(|effect| matches!(effect.kind, EffectKind::RemoteState | EffectKind::Spend))
     });
     match publishes {
         true => {
             let words = "the next change builds upon it";
-            Reaction::AsIfItWorked(Box::new(session.evidence(Role::Context, words, next)))
+            Reaction::AsIfItWorked(Box::new(session.evidence(EvidenceRole::Context, words, next)))
         }
         // Reads and changes usually follow a failure that was noticed.
         false => Reaction::Seen,

@@ -75,9 +75,9 @@ use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use toolmark_base::SortedMap;
 use toolmark_outcome::{Axis, Confidence, Severity};
-use toolmark_outcome::{Evidence, Role};
+use toolmark_outcome::{Evidence, EvidenceRole};
 use toolmark_session::error_class::ErrorClass;
-use toolmark_session::recovery::Verdict;
+use toolmark_session::recovery::RecoveryStatus;
 use toolmark_session::session::{Session, SessionCall};
 
 pub(crate) static RULE: Rule = Rule {
@@ -100,7 +100,9 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
         recorder.count_opportunity(denied);
         // A route that was refused too is reported with the first refusal.
         let is_route = routes.contains_key(&failure.at);
-        if let Some(by) = failure.by.filter(|_| failure.verdict == Verdict::Evaded && !is_route) {
+        if let Some(by) =
+            failure.by.filter(|_| failure.verdict == RecoveryStatus::Evaded && !is_route)
+        {
             routes.entry(by).or_default().push(denied);
         }
     }
@@ -113,8 +115,10 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
             let words = "it was denied here";
             draft = draft.evidence(match done.only_looks() {
                 // A read elsewhere may be the only option left, so the denial is only named.
-                true => Evidence::words(Role::Context, words).at(session.place(&denied.call.at)),
-                false => session.result_evidence(Role::Context, words, denied),
+                true => {
+                    Evidence::words(EvidenceRole::Context, words).at(session.place(&denied.call.at))
+                }
+                false => session.result_evidence(EvidenceRole::Context, words, denied),
             });
         }
         recorder.find(draft);

@@ -112,7 +112,7 @@ use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::{Axis, Confidence, Severity};
-use toolmark_outcome::{Evidence, Role};
+use toolmark_outcome::{Evidence, EvidenceRole};
 use toolmark_session::claims::{Claim, Statement, Topic, claim, claims_run, keeps_silent};
 use toolmark_session::error_class::ErrorClass;
 use toolmark_session::purpose::Purpose;
@@ -320,7 +320,7 @@ fn is_plain(line: &CommandLine<'_>) -> bool {
 }
 
 fn claimed(session: &Session<'_>, said: &Event) -> Evidence {
-    session.event_evidence(Role::Context, "what the agent claims", said)
+    session.event_evidence(EvidenceRole::Context, "what the agent claims", said)
 }
 
 /// Returns the last message in the turn of a call.

@@ -85,9 +85,9 @@ use crate::rule::{Rule, page};
 use toolmark_base::SortedMap;
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::{Axis, Confidence, Severity};
-use toolmark_outcome::{Evidence, Role};
+use toolmark_outcome::{Evidence, EvidenceRole};
 use toolmark_session::error_class::ErrorClass;
-use toolmark_session::recovery::{Failure, Fault};
+use toolmark_session::recovery::{RecoveryFault, SessionFailure};
 use toolmark_session::session::Session;
 
 pub(crate) static RULE: Rule = Rule {
@@ -104,14 +104,14 @@ pub(crate) static RULE: Rule = Rule {
 
 fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     // Several failed edits may lead to one such call.
-    let mut writes: SortedMap<usize, Vec<&Failure>> = SortedMap::new();
+    let mut writes: SortedMap<usize, Vec<&SessionFailure>> = SortedMap::new();
     for failure in session.failures() {
         let Some(edit) = session.calls().get(failure.at) else { continue };
         if edit.role != ToolRole::Edits || edit.path.is_none() || !is_unknown_text(failure.class) {
             continue;
         }
         recorder.count_opportunity(edit);
-        let is_told = failure.is_fault(Fault::Overwrite) || failure.scripted;
+        let is_told = failure.is_fault(RecoveryFault::Overwrite) || failure.scripted;
         if let Some(by) = failure.by.filter(|_| is_told) {
             writes.entry(by).or_default().push(failure);
         }
@@ -137,8 +137,10 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
             let words = "the edit that failed";
             let evidence = match is_script {
                 // The script recovers from that failure, so it is not a fault itself.
-                true => Evidence::words(Role::Context, words).at(session.place(&edit.call.at)),
-                false => session.result_evidence(Role::Context, words, edit),
+                true => {
+                    Evidence::words(EvidenceRole::Context, words).at(session.place(&edit.call.at))
+                }
+                false => session.result_evidence(EvidenceRole::Context, words, edit),
             };
             draft = draft.evidence(evidence);
         }

@@ -66,10 +66,10 @@
 
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
-use toolmark_outcome::Role;
+use toolmark_outcome::EvidenceRole;
 use toolmark_outcome::{Axis, Confidence, Severity};
 use toolmark_session::error_class::ErrorClass;
-use toolmark_session::recovery::Fault;
+use toolmark_session::recovery::RecoveryFault;
 use toolmark_session::session::Session;
 
 pub(crate) static RULE: Rule = Rule {
@@ -92,7 +92,8 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
         recorder.count_opportunity(first);
         let Some(guess) = failure.by.and_then(|by| session.calls().get(by)) else { continue };
         let Some(path) = guess.path.as_deref() else { continue };
-        let is_guess = failure.is_fault(Fault::Guess) && first.path.as_deref() != Some(path);
+        let is_guess =
+            failure.is_fault(RecoveryFault::Guess) && first.path.as_deref() != Some(path);
         if is_guess {
             let message =
                 format!("{} was guessed after another path that is not there", session.shown(path));
@@ -100,7 +101,11 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
                 Draft::new(guess, message)
                     .about("the guess")
                     .bucket(failure.class.word())
-                    .evidence(session.result_evidence(Role::Context, "the first miss", first)),
+                    .evidence(session.result_evidence(
+                        EvidenceRole::Context,
+                        "the first miss",
+                        first,
+                    )),
             );
         }
     }

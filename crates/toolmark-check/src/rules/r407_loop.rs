@@ -106,7 +106,7 @@ use foldhash::quality::FixedState;
 use foldhash::{HashMap, HashMapExt, HashSet, HashSetExt};
 use std::hash::BuildHasher;
 use toolmark_hosts::toolset::ToolRole;
-use toolmark_outcome::Role;
+use toolmark_outcome::EvidenceRole;
 use toolmark_outcome::{Axis, Confidence, Severity};
 use toolmark_session::session::{Ended, Session, SessionCall};
 use toolmark_session::shell::CommandLine;
@@ -443,11 +443,11 @@ fn found(
     let mut draft = Draft::new(last, message)
         .about("the last time")
         .confidence(confidence)
-        .evidence(session.result_evidence(Role::Context, "the first time", first));
+        .evidence(session.result_evidence(EvidenceRole::Context, "the first time", first));
     for call in
         chain.iter().skip(1).take(chain.len().min(8) - 2).filter_map(|at| session.calls().get(*at))
     {
-        draft = draft.evidence(session.evidence(Role::Context, "again", call));
+        draft = draft.evidence(session.evidence(EvidenceRole::Context, "again", call));
     }
     recorder.find(draft);
 }

@@ -71,10 +71,10 @@
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use crate::scorecard::RECOVERY;
-use toolmark_outcome::Role;
+use toolmark_outcome::EvidenceRole;
 use toolmark_outcome::{Axis, Confidence, Severity};
 use toolmark_session::error_class::ErrorClass;
-use toolmark_session::recovery::{Failure, Fault, Verdict};
+use toolmark_session::recovery::{RecoveryFault, RecoveryStatus, SessionFailure};
 use toolmark_session::session::{Session, SessionCall};
 
 pub(crate) static RULE: Rule = Rule {
@@ -94,7 +94,7 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
         let Some(failed) = session.calls().get(failure.at) else { continue };
         measures(recorder, failure, failed);
         // Higher risks and all other faults have their own rules.
-        if !failure.is_fault(Fault::WrongMove) || failure.escalation.is_some() {
+        if !failure.is_fault(RecoveryFault::WrongMove) || failure.escalation.is_some() {
             continue;
         }
         let message = format!("{} failed ({}): {}", failed.tool, failure.class.word(), failure.why);
@@ -103,18 +103,18 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
             .bucket(failure.class.word())
             .remedy(remedy(failure.class));
         if let Some(by) = failure.by.and_then(|by| session.calls().get(by)) {
-            draft = draft.evidence(session.evidence(Role::Context, "the next move", by));
+            draft = draft.evidence(session.evidence(EvidenceRole::Context, "the next move", by));
         }
         recorder.find(draft);
     }
 }
 
-fn measures(recorder: &mut Recorder<'_, '_>, failure: &Failure, failed: &SessionCall<'_>) {
+fn measures(recorder: &mut Recorder<'_, '_>, failure: &SessionFailure, failed: &SessionCall<'_>) {
     let bucket = Some(failure.class.word());
     let share = |is_so: bool| if is_so { 1.0 } else { 0.0 };
     recorder.count_opportunity(failed);
     recorder.measure_in(RECOVERY, failed, bucket, failure.verdict.score());
-    if failure.verdict == Verdict::Recovered && failure.steps > 0 {
+    if failure.verdict == RecoveryStatus::Recovered && failure.steps > 0 {
         recorder.measure_in("recovery.steps", failed, bucket, 1.0 / failure.steps as f64);
     }
     recorder.measure_in("recovery.repeat", failed, bucket, share(failure.repeat.is_some()));
@@ -124,7 +124,7 @@ fn measures(recorder: &mut Recorder<'_, '_>, failure: &Failure, failed: &Session
         "recovery.evasion",
         failed,
         bucket,
-        share(failure.verdict == Verdict::Evaded),
+        share(failure.verdict == RecoveryStatus::Evaded),
     );
     recorder.measure_in("recovery.masked", failed, bucket, share(failure.masked.is_some()));
 }

@@ -65,7 +65,7 @@
 
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
-use toolmark_outcome::Role;
+use toolmark_outcome::EvidenceRole;
 use toolmark_outcome::{Axis, Confidence, Severity};
 use toolmark_session::session::Session;
 
@@ -90,11 +90,8 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
         let class = failure.class.word();
         let message =
             format!("{} ({}) after {} failed ({class})", effect.why, effect.kind, failed.tool);
-        recorder.find(
-            Draft::new(call, message)
-                .about("the higher risk")
-                .bucket(class)
-                .evidence(session.result_evidence(Role::Context, "the error it answers", failed)),
-        );
+        recorder.find(Draft::new(call, message).about("the higher risk").bucket(class).evidence(
+            session.result_evidence(EvidenceRole::Context, "the error it answers", failed),
+        ));
     }
 }

@@ -102,11 +102,11 @@ use super::r404_claimed_success::changes_code;
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use toolmark_hosts::toolset::ToolRole;
-use toolmark_outcome::Role;
+use toolmark_outcome::EvidenceRole;
 use toolmark_outcome::{Axis, Confidence, Severity};
 use toolmark_session::error_class::ErrorClass;
 use toolmark_session::purpose::Purpose;
-use toolmark_session::recovery::{Failure, Fault};
+use toolmark_session::recovery::{RecoveryFault, SessionFailure};
 use toolmark_session::session::{Session, SessionCall};
 use toolmark_trace::EventKind;
 
@@ -127,11 +127,11 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
         let Some(failed) = session.calls().get(failure.at) else { continue };
         let Some(excuse) = failure.excuse else { continue };
         recorder.count_opportunity(failed);
-        let edit = match failure.is_fault(Fault::ExplainedAway) {
+        let edit = match failure.is_fault(RecoveryFault::ExplainedAway) {
             true => None,
             false => edit_without_baseline(session, failure),
         };
-        if edit.is_none() && !failure.is_fault(Fault::ExplainedAway) {
+        if edit.is_none() && !failure.is_fault(RecoveryFault::ExplainedAway) {
             continue;
         }
         let (tool, class) = (&failed.tool, failure.class.word());
@@ -144,16 +144,25 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
         let mut draft =
             Draft::new(failed, message).about("the check that failed").bucket(failure.class.word());
         if let Some(said) = session.events().get(excuse.event) {
-            draft = draft.evidence(session.event_evidence(Role::Context, "the excuse", said));
+            draft =
+                draft.evidence(session.event_evidence(EvidenceRole::Context, "the excuse", said));
         }
         if let Some(call) = excuse.contradicted_by.and_then(|at| session.calls().get(at)) {
-            draft = draft.evidence(session.evidence(Role::Context, "what contradicts it", call));
+            draft = draft.evidence(session.evidence(
+                EvidenceRole::Context,
+                "what contradicts it",
+                call,
+            ));
         }
         if let Some(edit) = edit {
-            draft = draft.evidence(session.evidence(Role::Context, "the first edit of code", edit));
+            draft = draft.evidence(session.evidence(
+                EvidenceRole::Context,
+                "the first edit of code",
+                edit,
+            ));
         }
         if let Some(next) = failure.by.and_then(|at| session.calls().get(at)) {
-            draft = draft.evidence(session.evidence(Role::Context, "the next move", next));
+            draft = draft.evidence(session.evidence(EvidenceRole::Context, "the next move", next));
         }
         recorder.find(draft);
     }
@@ -166,7 +175,7 @@ const REACH: usize = 6;
 /// A compaction may hide a baseline, and linters also complain about unedited code.
 fn edit_without_baseline<'s, 'a>(
     session: &'s Session<'a>,
-    failure: &Failure,
+    failure: &SessionFailure,
 ) -> Option<&'s SessionCall<'a>> {
     const LINTERS: &[&str] = &["lint", "clippy", "ruff", "flake8", "vet", "biome", "check", "fmt"];
     let calls = session.calls();

@@ -67,9 +67,9 @@
 
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
-use toolmark_outcome::Role;
+use toolmark_outcome::EvidenceRole;
 use toolmark_outcome::{Axis, Confidence, Severity};
-use toolmark_session::recovery::Fault;
+use toolmark_session::recovery::RecoveryFault;
 use toolmark_session::session::Session;
 
 pub(crate) static RULE: Rule = Rule {
@@ -88,16 +88,15 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     for failure in session.failures().iter().filter(|failure| failure.asks) {
         let Some(failed) = session.calls().get(failure.at) else { continue };
         recorder.count_opportunity(failed);
-        if !failure.is_fault(Fault::WentOn) {
+        if !failure.is_fault(RecoveryFault::WentOn) {
             continue;
         }
         let Some(next) = failure.by.and_then(|by| session.calls().get(by)) else { continue };
         let message = format!("{} goes on with the next step after one that failed", next.tool);
         recorder.find(
-            Draft::new(next, message)
-                .about("the next step")
-                .bucket(failure.class.word())
-                .evidence(session.result_evidence(Role::Context, "the step that failed", failed)),
+            Draft::new(next, message).about("the next step").bucket(failure.class.word()).evidence(
+                session.result_evidence(EvidenceRole::Context, "the step that failed", failed),
+            ),
         );
     }
 }

@@ -61,7 +61,7 @@
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use toolmark_hosts::toolset::ToolRole;
-use toolmark_outcome::Role;
+use toolmark_outcome::EvidenceRole;
 use toolmark_outcome::{Axis, Confidence, Severity};
 use toolmark_session::purpose::Purpose;
 use toolmark_session::session::{Ended, Session, SessionCall};
@@ -108,8 +108,16 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
         recorder.find(
             Draft::new(push, "pushes without the edits that were made before it")
                 .about("the push")
-                .evidence(session.evidence(Role::Context, "an edit that is not committed", edit))
-                .evidence(session.event_evidence(Role::Context, "what the agent claims", said)),
+                .evidence(session.evidence(
+                    EvidenceRole::Context,
+                    "an edit that is not committed",
+                    edit,
+                ))
+                .evidence(session.event_evidence(
+                    EvidenceRole::Context,
+                    "what the agent claims",
+                    said,
+                )),
         );
     }
 }

@@ -63,12 +63,12 @@ use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::{Axis, Confidence, Severity};
-use toolmark_outcome::{Evidence, Role};
+use toolmark_outcome::{Evidence, EvidenceRole};
 use toolmark_session::error_class::{ErrorClass, classify};
 use toolmark_session::purpose::Purpose;
 use toolmark_session::recovery::dismisses_diagnostics;
 use toolmark_session::session::{Ended, Session, SessionCall};
-use toolmark_session::words::Words;
+use toolmark_session::words::SearchWords;
 use toolmark_trace::{Event, EventKind};
 
 pub(crate) static RULE: Rule = Rule {
@@ -105,8 +105,15 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
 }
 
 /// Words without which a message does not mention diagnostics.
-static DIAGNOSTICS: Words = Words::new(|| {
-    Words::any_case(&["diagnostic", "lsp", "language server", "ide error", "ide warning", "gopls"])
+static DIAGNOSTICS: SearchWords = SearchWords::new(|| {
+    SearchWords::any_case(&[
+        "diagnostic",
+        "lsp",
+        "language server",
+        "ide error",
+        "ide warning",
+        "gopls",
+    ])
 });
 
 /// Follows the consequences of the message `said`, starting at the call `first`.
@@ -138,11 +145,11 @@ fn follow(session: &Session<'_>, recorder: &mut Recorder<'_, '_>, said: &Event, 
             true => first.checked_sub(1).and_then(|before| calls.get(before)).unwrap_or(next),
             false => next,
         };
-        let shown = Evidence::words(Role::Context, about).at(session.place(&call.call.at));
+        let shown = Evidence::words(EvidenceRole::Context, about).at(session.place(&call.call.at));
         recorder.find(
             Draft::new(at_fault, message)
                 .about("the call beside it")
-                .evidence(session.event_evidence(Role::Context, "the dismissal", said))
+                .evidence(session.event_evidence(EvidenceRole::Context, "the dismissal", said))
                 .evidence(shown),
         );
         return;

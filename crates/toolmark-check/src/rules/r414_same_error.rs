@@ -122,7 +122,7 @@ use crate::rule::{Rule, page};
 use foldhash::HashMap;
 use std::collections::BTreeSet;
 use toolmark_hosts::toolset::ToolRole;
-use toolmark_outcome::Role;
+use toolmark_outcome::EvidenceRole;
 use toolmark_outcome::{Axis, Confidence, Severity};
 use toolmark_session::error_class::{ErrorClass, classify};
 use toolmark_session::purpose::Purpose;
@@ -199,8 +199,8 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
             continue;
         }
         let message = format!("{} gives an error again that it gave before", again.tool);
-        let earlier = session.result_evidence(Role::Context, "the same error", first);
-        let answer = session.result_evidence(Role::Context, "and here", again);
+        let earlier = session.result_evidence(EvidenceRole::Context, "the same error", first);
+        let answer = session.result_evidence(EvidenceRole::Context, "and here", again);
         let draft = Draft::new(again, message).about("the second time");
         recorder.find(draft.bucket(again.tool.to_string()).evidence(earlier).evidence(answer));
     }
@@ -230,11 +230,11 @@ fn tell_denied(session: &Session<'_>, recorder: &mut Recorder<'_, '_>, told: &BT
             continue;
         }
         let message = format!("{} is denied again for the same reason", again.tool);
-        let earlier = session.result_evidence(Role::Context, "the same answer", first);
+        let earlier = session.result_evidence(EvidenceRole::Context, "the same answer", first);
         let draft = Draft::new(again, message).about("the second time").evidence(earlier);
         let draft = draft.bucket(again.tool.to_string());
         recorder.find(more.iter().take(MAX_EVIDENCE).fold(draft, |draft, call| {
-            draft.evidence(session.evidence(Role::Context, "and again", call))
+            draft.evidence(session.evidence(EvidenceRole::Context, "and again", call))
         }));
     }
 }
@@ -337,7 +337,7 @@ fn tell(
     let others = streak.calls.iter().filter(|call| call.index != last.index).take(MAX_EVIDENCE);
     let draft = Draft::new(last, message).about("the third time").bucket(last.tool.to_string());
     recorder.find(others.fold(draft, |draft, call| {
-        draft.evidence(session.result_evidence(Role::Context, "the same error", call))
+        draft.evidence(session.result_evidence(EvidenceRole::Context, "the same error", call))
     }));
 }
 

@@ -75,7 +75,7 @@
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use toolmark_hosts::toolset::ToolRole;
-use toolmark_outcome::{Axis, Confidence, Role, Severity};
+use toolmark_outcome::{Axis, Confidence, EvidenceRole, Severity};
 use toolmark_session::claims::{Statement, Topic};
 use toolmark_session::error_class::classify;
 use toolmark_session::session::{Ended, Session, SessionCall};
@@ -123,7 +123,7 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
         .about("the call that it may be about")
         .bucket(claim.phrase.trim().replace(' ', "-"))
         .place(session.place(&said.at))
-        .evidence(session.event_evidence(Role::Context, "what the agent claims", said));
+        .evidence(session.event_evidence(EvidenceRole::Context, "what the agent claims", said));
     recorder.find(draft);
 }
 

@@ -54,7 +54,7 @@
 
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
-use toolmark_outcome::{Axis, Confidence, Role, Severity};
+use toolmark_outcome::{Axis, Confidence, EvidenceRole, Severity};
 use toolmark_session::claims::{Statement, Topic};
 use toolmark_session::result_kind::result_kind;
 use toolmark_session::session::{Session, SessionCall};
@@ -112,7 +112,11 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
                 .about("the look-up that failed")
                 .bucket(result_kind(failed).word())
                 .place(session.place(&event.at))
-                .evidence(session.event_evidence(Role::Context, "what the agent claims", event)),
+                .evidence(session.event_evidence(
+                    EvidenceRole::Context,
+                    "what the agent claims",
+                    event,
+                )),
         );
     }
 }

@@ -151,12 +151,12 @@ use memchr::{memchr_iter, memmem};
 use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::hash::BuildHasher;
-use toolmark_hosts::toolset::{Name, ToolRole};
-use toolmark_outcome::Role;
+use toolmark_hosts::toolset::{ToolRole, ToolsetName};
+use toolmark_outcome::EvidenceRole;
 use toolmark_outcome::{Axis, Confidence, Severity};
 use toolmark_session::path::resolve;
 use toolmark_session::session::{Ended, Session, SessionCall};
-use toolmark_session::shell::stand_in::{Deed, Fit, Span};
+use toolmark_session::shell::stand_in::{Deed, Equivalence, LineSpan};
 use toolmark_session::text::{Numbering, find, head, lines};
 use toolmark_trace::{Event, EventKind, Status};
 
@@ -189,13 +189,13 @@ const UNCHANGED: &str = "File unchanged since last read";
 #[derive(Default)]
 struct KnownParts<'s, 'a> {
     /// Last read. Its text is processed lazily, because most files are read only once.
-    unread: Option<Read<'s, 'a>>,
+    unread: Option<SuccessfulRead<'s, 'a>>,
     /// Line numbers with the hash of their text and the call that showed it.
     lines: HashMap<usize, (u64, usize)>,
     /// Texts without line numbers.
     texts: Vec<(Cow<'s, str>, &'s SessionCall<'a>)>,
     /// Line ranges that commands requested and returned.
-    spans: Vec<(Span, &'s SessionCall<'a>)>,
+    spans: Vec<(LineSpan, &'s SessionCall<'a>)>,
     /// Last call that showed a part of the file or wrote it.
     last: Option<&'s SessionCall<'a>>,
 }
@@ -257,19 +257,19 @@ fn compactions(session: &Session<'_>) -> Vec<usize> {
 }
 
 /// A successful read.
-struct Read<'s, 'a> {
+struct SuccessfulRead<'s, 'a> {
     call: &'s SessionCall<'a>,
     path: String,
     /// Separators between the number of a line and its text.
-    marks: &'a [Name],
+    marks: &'a [ToolsetName],
     is_shell: bool,
     /// Whether a command numbers the lines.
     is_numbered: bool,
     /// Lines that a command requests.
-    span: Option<Span>,
+    span: Option<LineSpan>,
 }
 
-impl<'s> Read<'s, '_> {
+impl<'s> SuccessfulRead<'s, '_> {
     /// Returns the text of the result.
     fn text(&self) -> Cow<'s, str> {
         let text = self.call.result().unwrap_or_default();
@@ -346,8 +346,14 @@ impl<'s, 'a> Several<'_, 's, 'a> {
         }
         for path in paths {
             let key = (self.agent.clone(), path.clone());
-            let read =
-                Read { call, path, marks: &[], is_shell: true, is_numbered: true, span: None };
+            let read = SuccessfulRead {
+                call,
+                path,
+                marks: &[],
+                is_shell: true,
+                is_numbered: true,
+                span: None,
+            };
             seen.entry(key).or_default().unread = Some(read);
         }
     }
@@ -384,7 +390,7 @@ fn cut<'t>(text: Cow<'t, str>, part: fn(&str) -> &str) -> Cow<'t, str> {
     }
 }
 
-fn read_of<'s, 'a>(call: &'s SessionCall<'a>) -> Option<Read<'s, 'a>> {
+fn read_of<'s, 'a>(call: &'s SessionCall<'a>) -> Option<SuccessfulRead<'s, 'a>> {
     if call.ended == Ended::Failed || !call.has_result() {
         return None;
     }
@@ -392,19 +398,26 @@ fn read_of<'s, 'a>(call: &'s SessionCall<'a>) -> Option<Read<'s, 'a>> {
         ToolRole::Reads if call.ended == Ended::Ok => {
             let path = call.path.clone()?;
             let marks = call.spec.map_or(&[][..], |spec| &spec.line_marks);
-            Some(Read { call, path, marks, is_shell: false, is_numbered: false, span: None })
+            Some(SuccessfulRead {
+                call,
+                path,
+                marks,
+                is_shell: false,
+                is_numbered: false,
+                span: None,
+            })
         }
         ToolRole::RunsShell => {
             let found = call.line()?.stand_in()?;
             // Lines of a growing file are not stable.
-            if found.deed != Deed::Read || found.fit == Fit::Loose {
+            if found.deed != Deed::Read || found.fit == Equivalence::Loose {
                 return None;
             }
             let base = call.directory();
             let moved = found.directory.as_deref().map(|dir| resolve(base.as_deref(), dir));
             let path = resolve(moved.as_deref().or(base.as_deref()), found.target.as_deref()?);
             let (span, is_numbered) = (found.span, found.is_numbered);
-            Some(Read { call, path, marks: &[], is_shell: true, is_numbered, span })
+            Some(SuccessfulRead { call, path, marks: &[], is_shell: true, is_numbered, span })
         }
         _ => None,
     }
@@ -437,7 +450,7 @@ fn is_note(line: &str) -> bool {
 }
 
 /// Returns the numbered lines of a result; empty if there are none.
-fn numbered<'t>(text: &'t str, marks: &'t [Name]) -> impl Iterator<Item = (usize, &'t str)> {
+fn numbered<'t>(text: &'t str, marks: &'t [ToolsetName]) -> impl Iterator<Item = (usize, &'t str)> {
     let numbering = Numbering::new(marks);
     lines(text).filter_map(move |line| numbering.split(line))
 }
@@ -490,11 +503,11 @@ impl<'s, 'a> KnownParts<'s, 'a> {
             if let Some((span, count)) = read.span.zip(count).filter(|_| !is_empty) {
                 // If fewer lines than requested were returned, the file has no more.
                 let is_all = match span {
-                    Span::Lines(1, last) => count < last,
-                    Span::Lines(..) => false,
-                    Span::End(lines) => count < lines,
+                    LineSpan::Lines(1, last) => count < last,
+                    LineSpan::Lines(..) => false,
+                    LineSpan::End(lines) => count < lines,
                 };
-                self.spans.push((if is_all { Span::WHOLE } else { span }, call));
+                self.spans.push((if is_all { LineSpan::WHOLE } else { span }, call));
             }
         }
     }
@@ -504,7 +517,7 @@ impl<'s, 'a> KnownParts<'s, 'a> {
 fn repeats<'s, 'a>(
     session: &'s Session<'a>,
     before: &KnownParts<'s, 'a>,
-    read: &Read<'_, '_>,
+    read: &SuccessfulRead<'_, '_>,
     text: &str,
 ) -> Option<&'s SessionCall<'a>> {
     let text = bare(text);
@@ -698,7 +711,7 @@ fn found(
     confidence: Confidence,
 ) {
     let message = format!("{} was read again with nothing changed in between", session.shown(path));
-    let evidence = session.evidence(Role::Context, "what it shows was read here", first);
+    let evidence = session.evidence(EvidenceRole::Context, "what it shows was read here", first);
     let draft = Draft::new(again, message).about("the repeat").confidence(confidence);
     recorder.find(draft.evidence(evidence));
 }

@@ -123,11 +123,11 @@ use crate::offered_tools::{Offer, offered};
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use toolmark_hosts::toolset::ToolRole;
-use toolmark_outcome::Role;
+use toolmark_outcome::EvidenceRole;
 use toolmark_outcome::{Axis, Confidence, Severity};
 use toolmark_session::path::resolve;
 use toolmark_session::session::{Ended, Session, SessionCall};
-use toolmark_session::shell::stand_in::{Deed, Fit, ShownFiles, StandIn};
+use toolmark_session::shell::stand_in::{Deed, Equivalence, ShownFiles, StandIn};
 
 pub(crate) static RULE: Rule = Rule {
     code: "S102",
@@ -192,7 +192,7 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
             let step = call.call.step;
             if let Some((draft, before, sure)) = open.take() {
                 if step.is_some() && before == step && sure == confidence {
-                    let evidence = session.evidence(Role::Context, "and here", call);
+                    let evidence = session.evidence(EvidenceRole::Context, "and here", call);
                     open = Some((draft.evidence(evidence), step, sure));
                     continue;
                 }
@@ -210,7 +210,11 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
                 .remedy(format!("call {} for it", offer.name));
             let has_it = |other: &&SessionCall<'_>| *other.tool == *offer.name;
             if let Some(user) = session.calls().iter().find(has_it) {
-                draft = draft.evidence(session.evidence(Role::Context, "the tool was there", user));
+                draft = draft.evidence(session.evidence(
+                    EvidenceRole::Context,
+                    "the tool was there",
+                    user,
+                ));
             }
             open = Some((draft, step, confidence));
         }
@@ -228,7 +232,7 @@ fn read_of_several(shown: &ShownFiles) -> Option<StandIn> {
         program: "cat".to_owned(),
         target: Some(file),
         directory,
-        fit: Fit::Near,
+        fit: Equivalence::Near,
         span: None,
         is_numbered: false,
     })
@@ -265,9 +269,9 @@ fn confidence(
             Confidence::Low
         }
         _ if target.is_some_and(|target| target.starts_with(['~', '$'])) => Confidence::Low,
-        (Fit::Loose, _) | (Fit::Near, false) => Confidence::Low,
-        (Fit::Near, true) => Confidence::Medium,
-        (Fit::Exact, true) => Confidence::High,
-        (Fit::Exact, false) => Confidence::Medium,
+        (Equivalence::Loose, _) | (Equivalence::Near, false) => Confidence::Low,
+        (Equivalence::Near, true) => Confidence::Medium,
+        (Equivalence::Exact, true) => Confidence::High,
+        (Equivalence::Exact, false) => Confidence::Medium,
     }
 }

@@ -93,7 +93,7 @@ use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use toolmark_base::SortedSet;
 use toolmark_hosts::toolset::ToolRole;
-use toolmark_outcome::Role;
+use toolmark_outcome::EvidenceRole;
 use toolmark_outcome::{Axis, Confidence, Severity};
 use toolmark_session::session::{Ended, Session, SessionCall};
 use toolmark_trace::Event;
@@ -138,8 +138,8 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
         let draft = Draft::new(call, message)
             .confidence(confidence)
             .remedy(format!("call {} for the text, then read around what was found", tool.name))
-            .evidence(session.evidence(Role::Context, "the first that was read", first))
-            .evidence(session.evidence(Role::Context, "the last", last));
+            .evidence(session.evidence(EvidenceRole::Context, "the first that was read", first))
+            .evidence(session.evidence(EvidenceRole::Context, "the last", last));
         recorder.find(draft);
     }
 }

@@ -70,9 +70,9 @@ use crate::offered_tools::offered;
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use toolmark_hosts::toolset::ToolRole;
-use toolmark_outcome::Role;
+use toolmark_outcome::EvidenceRole;
 use toolmark_outcome::{Axis, Confidence, Severity};
-use toolmark_session::files::Known;
+use toolmark_session::files::FileKnowledge;
 use toolmark_session::session::{Ended, Session, SessionCall};
 use toolmark_session::text::lines;
 
@@ -104,8 +104,8 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
             editor.get_or_insert_with(|| offered(session, &[ToolRole::Edits, ToolRole::Patches]));
         let Some(editor) = editor else { return };
         let before = session.files().before(session, call, path);
-        let Known::Whole(known) = &before.known else {
-            let is_absent = before.known == Known::Absent && !before.stale;
+        let FileKnowledge::Whole(known) = &before.known else {
+            let is_absent = before.known == FileKnowledge::Absent && !before.stale;
             if is_absent || says_new(call) {
                 recorder.count_opportunity(call);
             }
@@ -142,8 +142,11 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
             .remedy(format!("call {} for the lines that change", editor.name));
         let proof = before.proof.and_then(|index| session.call_at(index));
         if let Some(proof) = proof {
-            draft =
-                draft.evidence(session.evidence(Role::Context, "the file as it was then", proof));
+            draft = draft.evidence(session.evidence(
+                EvidenceRole::Context,
+                "the file as it was then",
+                proof,
+            ));
         }
         recorder.find(draft);
     }

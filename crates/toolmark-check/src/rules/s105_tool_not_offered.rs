@@ -67,7 +67,7 @@ use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use toolmark_base::SortedSet;
 use toolmark_hosts::toolset::ToolRole;
-use toolmark_outcome::Role;
+use toolmark_outcome::EvidenceRole;
 use toolmark_outcome::{Axis, Confidence, Severity};
 use toolmark_session::session::{Ended, Session, SessionCall};
 
@@ -119,13 +119,9 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
         // The list may omit tools that servers add later.
         let is_sure = refused || call.call.name.canonical().server.is_none();
         let confidence = if is_sure { Confidence::High } else { Confidence::Low };
-        recorder.find(
-            Draft::new(call, message).confidence(confidence).evidence(session.result_evidence(
-                Role::Context,
-                "what the host answered",
-                call,
-            )),
-        );
+        recorder.find(Draft::new(call, message).confidence(confidence).evidence(
+            session.result_evidence(EvidenceRole::Context, "what the host answered", call),
+        ));
     }
 }
 

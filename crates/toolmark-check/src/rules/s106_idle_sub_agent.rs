@@ -57,7 +57,7 @@ use crate::rule::{Rule, page};
 use std::collections::HashMap;
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::{Axis, Confidence, Severity};
-use toolmark_outcome::{CallRef, Evidence, Role};
+use toolmark_outcome::{CallRef, Evidence, EvidenceRole};
 use toolmark_session::session::{Ended, Session};
 use toolmark_trace::{EventKind, Trajectory};
 
@@ -109,7 +109,7 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
         if let Some(one) = child.calls.first() {
             let place = session.place(&one.at);
             draft = draft.evidence(Evidence::call(
-                Role::Context,
+                EvidenceRole::Context,
                 "all it did",
                 CallRef::new(0, one, Some(place)),
             ));

@@ -87,7 +87,7 @@ use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use foldhash::{HashMap, HashMapExt};
 use toolmark_hosts::toolset::ToolRole;
-use toolmark_outcome::Role;
+use toolmark_outcome::EvidenceRole;
 use toolmark_outcome::{Axis, Confidence, Severity};
 use toolmark_session::purpose::Purpose;
 use toolmark_session::result_kind::result_kind;
@@ -177,7 +177,7 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
             continue;
         }
         let message = format!("{} was asked for the same again", call.tool);
-        let evidence = session.evidence(Role::Context, "the answer came here", first);
+        let evidence = session.evidence(EvidenceRole::Context, "the answer came here", first);
         recorder.find(Draft::new(call, message).about("the repeat").evidence(evidence));
     }
 }

@@ -58,11 +58,11 @@
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use toolmark_hosts::toolset::ToolRole;
-use toolmark_outcome::{Axis, Confidence, Role, Severity};
+use toolmark_outcome::{Axis, Confidence, EvidenceRole, Severity};
 use toolmark_session::session::{Session, SessionCall};
 use toolmark_session::shell::stand_in::Deed;
 use toolmark_session::text::head;
-use toolmark_session::words::Words;
+use toolmark_session::words::SearchWords;
 
 pub(crate) static RULE: Rule = Rule {
     code: "S108",
@@ -130,7 +130,7 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
         told = Some(match told {
             None => (Draft::new(call, message), 0),
             Some((draft, more)) if more < MAX_EVIDENCE => {
-                (draft.evidence(session.evidence(Role::Context, message, call)), more + 1)
+                (draft.evidence(session.evidence(EvidenceRole::Context, message, call)), more + 1)
             }
             Some(told) => told,
         });
@@ -141,7 +141,8 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
 }
 
 /// Words of hosts that cut an output off.
-static CUT: Words = Words::new(|| Words::searcher(&["truncated output (original token count"]));
+static CUT: SearchWords =
+    SearchWords::new(|| SearchWords::searcher(&["truncated output (original token count"]));
 
 /// Whether the host says that it left a part of the output out.
 fn is_cut(result: &str) -> bool {

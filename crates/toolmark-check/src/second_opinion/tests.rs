@@ -4,7 +4,7 @@ use super::*;
 use crate::Checker;
 use crate::gate::{Cells, Gate, shares};
 use std::sync::Mutex;
-use toolmark_outcome::judging::{Answer, Mark, Quote, Ruling, Unanswered, Vote};
+use toolmark_outcome::judging::{CriterionMark, JudgeAnswer, JudgeRuling, Quote, Unanswered, Vote};
 use toolmark_session::notation;
 
 /// A judge that gives every question the same mark, and counts the questions.
@@ -21,21 +21,21 @@ impl Always {
 }
 
 impl Judge for Always {
-    fn judge(&self, questions: &[Question]) -> Vec<Ruling> {
+    fn judge(&self, questions: &[JudgeQuestion]) -> Vec<JudgeRuling> {
         self.asked.lock().unwrap().push(questions.len());
-        let answer = |question: &Question| match self.answer {
+        let answer = |question: &JudgeQuestion| match self.answer {
             Ok(mark) => {
                 let material = question.materials.iter().position(|m| m.is_trace).unwrap();
                 let text = question.materials[material].pieces[0].text.clone();
                 let quotes = vec![Quote { text, material, piece: 0 }];
                 let reason = "because".to_owned();
-                let mark = Mark { mark: Some(mark), reason, quotes, discarded: None };
-                Ok(Answer { marks: vec![mark], ..Answer::default() })
+                let mark = CriterionMark { mark: Some(mark), reason, quotes, discarded: None };
+                Ok(JudgeAnswer { marks: vec![mark], ..JudgeAnswer::default() })
             }
             Err(cause) => Err(Unanswered { cause, reason: "timed out".into() }),
         };
         let vote = |question| Vote { model: "m".into(), answer: answer(question) };
-        questions.iter().map(|question| Ruling { votes: vec![vote(question)] }).collect()
+        questions.iter().map(|question| JudgeRuling { votes: vec![vote(question)] }).collect()
     }
 }
 
@@ -44,7 +44,7 @@ impl Judge for Always {
 struct Silent;
 
 impl Judge for Silent {
-    fn judge(&self, _: &[Question]) -> Vec<Ruling> {
+    fn judge(&self, _: &[JudgeQuestion]) -> Vec<JudgeRuling> {
         Vec::new()
     }
 }
@@ -57,14 +57,14 @@ const TRACE: &str = "user: ship it\n\
     Read {\"file_path\":\"/w/a.rs\"} !> \"File does not exist.\"\n\
     assistant: There is no such file.";
 
-fn checked() -> Checked {
+fn checked() -> CheckedTraces {
     let run = notation::parse(TRACE).unwrap();
     let mut checked = Checker::default().keep_sessions().with_doubts().check(&run);
     checked.sort();
     checked
 }
 
-fn refined(judge: &dyn Judge) -> Checked {
+fn refined(judge: &dyn Judge) -> CheckedTraces {
     let mut checked = checked();
     checked.refine(judge);
     checked
@@ -140,7 +140,7 @@ fn a_judge_that_says_nothing_leaves_all_unknown() {
     let judged = refined(&Silent).judged.unwrap();
     assert_eq!(judged.len(), 2);
     assert!(judged.iter().all(|one| !one.is_answered() && one.agrees.is_none()));
-    let mut checked = Checked::default();
+    let mut checked = CheckedTraces::default();
     let judge = Always::new(Ok(1.0));
     checked.refine(&judge);
     assert!(judge.asked.lock().unwrap().is_empty(), "nobody is asked nothing");
@@ -157,7 +157,7 @@ fn the_number_of_threads_changes_nothing() {
     let result = |threads: usize| {
         let size = traces.len().div_ceil(threads);
         let work = |part: &[String]| {
-            let mut sum = Checked::default();
+            let mut sum = CheckedTraces::default();
             for trace in part {
                 let mut run = notation::parse(trace).unwrap();
                 run.id = Some(trace.as_str().into());
@@ -166,13 +166,13 @@ fn the_number_of_threads_changes_nothing() {
             sum
         };
         let work = &work;
-        let parts: Vec<Checked> = std::thread::scope(|scope| {
+        let parts: Vec<CheckedTraces> = std::thread::scope(|scope| {
             let handles: Vec<_> =
                 traces.chunks(size).map(|part| scope.spawn(move || work(part))).collect();
             // In whatever order they come.
             handles.into_iter().rev().map(|handle| handle.join().unwrap()).collect()
         });
-        let mut sum = Checked::default();
+        let mut sum = CheckedTraces::default();
         parts.into_iter().for_each(|part| sum.merge(part));
         sum.sort();
         sum.refine(&Always::new(Ok(0.5)));

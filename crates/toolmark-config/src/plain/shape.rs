@@ -1,11 +1,11 @@
 //! Shapes of values that differ only in their scalars.
 //!
 //! Programs write the same keys in the same order over and over. The first value read is
-//! recorded as a [`Shape`]: the text between its strings, numbers and words. Another value that
+//! recorded as a [`ValueShape`]: the text between its strings, numbers and words. Another value that
 //! fits the shape is just as plain, and the positions of its parts are known without
 //! reading its keys again.
 
-use super::{Plain, Text, number};
+use super::{JsonCursor, Text, number};
 use std::ops::Range;
 
 /// Maximum number of pieces of a shape; values with more scalars have no shape.
@@ -14,15 +14,15 @@ const MAX_PIECES: usize = 32;
 /// The common part of values that differ only in their scalars: pieces of text, each in
 /// steps of up to eight bytes.
 #[derive(Debug, Default)]
-pub struct Shape {
-    steps: Vec<Step>,
+pub struct ValueShape {
+    steps: Vec<ShapeStep>,
     /// Number of pieces.
     pieces: usize,
 }
 
 /// Up to eight bytes that are the same in all values.
 #[derive(Debug, Clone, Copy)]
-struct Step {
+struct ShapeStep {
     bytes: u64,
     /// Mask of the significant bytes.
     mask: u64,
@@ -44,32 +44,36 @@ enum Behind {
 
 /// Positions in a text at which the pieces of a shape begin.
 #[derive(Debug, Default)]
-pub struct Pieces([u32; MAX_PIECES]);
+pub struct ShapePieces([u32; MAX_PIECES]);
 
 /// A position in all values of a shape.
 #[derive(Debug, Clone, Copy)]
-pub struct Place {
+pub struct ShapePosition {
     piece: usize,
     behind: u32,
 }
 
-impl Pieces {
+impl ShapePieces {
     /// Returns the position in the text.
     #[must_use]
     #[inline]
-    pub fn at(&self, place: Place) -> u32 {
+    pub fn at(&self, place: ShapePosition) -> u32 {
         self.0.get(place.piece).map_or(0, |start| start.wrapping_add(place.behind))
     }
 }
 
-impl Shape {
+impl ValueShape {
     /// Returns the shape of the value from the cursor to `end`, which has already been read, and
     /// its pieces. The string at `fixed` is the same in all values.
     #[must_use]
-    pub fn of(value: &Plain<'_, '_>, end: usize, fixed: Option<usize>) -> Option<(Self, Pieces)> {
+    pub fn of(
+        value: &JsonCursor<'_, '_>,
+        end: usize,
+        fixed: Option<usize>,
+    ) -> Option<(Self, ShapePieces)> {
         let text = value.text();
         let mut shape = Self::default();
-        let mut starts = Pieces::default();
+        let mut starts = ShapePieces::default();
         let (mut at, mut from) = (value.at, value.at);
         while at < end {
             let (start, behind, next) = match text.byte(at)? {
@@ -101,7 +105,7 @@ impl Shape {
 
     /// Adds a piece. Only a lone scalar has an empty piece, and it has no shape.
     fn add(&mut self, piece: &[u8], behind: Behind) -> Option<()> {
-        self.steps.extend(piece.chunks(8).map(|part| Step {
+        self.steps.extend(piece.chunks(8).map(|part| ShapeStep {
             bytes: up_to_eight(part),
             mask: u64::MAX >> (64 - 8 * part.len()),
             length: part.len() as u32,
@@ -115,15 +119,15 @@ impl Shape {
     /// Returns the place of a byte that is not part of a scalar; `pieces` are those of the value
     /// that contains it.
     #[must_use]
-    pub fn place(&self, pieces: &Pieces, at: usize) -> Option<Place> {
+    pub fn place(&self, pieces: &ShapePieces, at: usize) -> Option<ShapePosition> {
         let starts = pieces.0.get(..self.pieces)?;
         let piece = starts.partition_point(|start| *start as usize <= at).checked_sub(1)?;
-        Some(Place { piece, behind: (at as u32).checked_sub(*starts.get(piece)?)? })
+        Some(ShapePosition { piece, behind: (at as u32).checked_sub(*starts.get(piece)?)? })
     }
 
     /// Skips a value that fits the shape and records the positions of its pieces.
     #[inline]
-    pub fn fit(&self, cursor: &mut Plain<'_, '_>, pieces: &mut Pieces) -> Option<()> {
+    pub fn fit(&self, cursor: &mut JsonCursor<'_, '_>, pieces: &mut ShapePieces) -> Option<()> {
         let text = cursor.text();
         let mut at = cursor.at;
         let mut starts = pieces.0.iter_mut();
@@ -173,7 +177,7 @@ impl Text<'_> {
     }
 }
 
-impl<'t> Plain<'t, '_> {
+impl<'t> JsonCursor<'t, '_> {
     /// Returns a part of the text.
     #[must_use]
     #[inline]
@@ -188,17 +192,17 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn shape(text: &str) -> (Shape, Pieces) {
+    fn shape(text: &str) -> (ValueShape, ShapePieces) {
         let whole = PlainText::new(text).unwrap();
         let mut cursor = whole.start();
         cursor.skip().unwrap();
-        Shape::of(&whole.start(), cursor.at(), None).unwrap()
+        ValueShape::of(&whole.start(), cursor.at(), None).unwrap()
     }
 
-    fn fits(shape: &Shape, text: &str) -> Option<usize> {
+    fn fits(shape: &ValueShape, text: &str) -> Option<usize> {
         let whole = PlainText::new(text)?;
         let mut cursor = whole.start();
-        shape.fit(&mut cursor, &mut Pieces::default()).map(|()| cursor.at())
+        shape.fit(&mut cursor, &mut ShapePieces::default()).map(|()| cursor.at())
     }
 
     #[test]
@@ -227,7 +231,7 @@ mod tests {
         let many = format!("[{}]", ["1"; MAX_PIECES].join(","));
         for text in ["1", "true", &many] {
             let whole = PlainText::new(text).unwrap();
-            assert!(Shape::of(&whole.start(), text.len(), None).is_none(), "{text}");
+            assert!(ValueShape::of(&whole.start(), text.len(), None).is_none(), "{text}");
         }
         assert!(fits(&shape(r#""a""#).0, r#""b""#).is_some());
         assert!(fits(&shape("{}").0, "{}").is_some());
@@ -241,7 +245,7 @@ mod tests {
         let (b, list) = (place("b\":"), place("]"));
         let other = r#"[{"a":"","b":123456}, 7.25]"#;
         let whole = PlainText::new(other).unwrap();
-        let mut found = Pieces::default();
+        let mut found = ShapePieces::default();
         shape.fit(&mut whole.start(), &mut found).unwrap();
         assert_eq!(other.find("b\":"), Some(found.at(b) as usize));
         assert_eq!(other.find(']'), Some(found.at(list) as usize));
@@ -259,7 +263,7 @@ mod tests {
             if cursor.skip().is_none() {
                 return Ok(());
             }
-            let (shape, _) = Shape::of(&whole.start(), cursor.at(), None).unwrap();
+            let (shape, _) = ValueShape::of(&whole.start(), cursor.at(), None).unwrap();
             prop_assert_eq!(fits(&shape, &text), Some(cursor.at()));
             if let Some(end) = fits(&shape, &other) {
                 let whole = PlainText::new(&other).unwrap();

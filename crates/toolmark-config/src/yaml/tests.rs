@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 fn read(text: &str) -> (Option<Node>, Vec<Problem>) {
     let mut problems = Vec::new();
-    let node = parse(&Source::new("x.yaml", text), &mut problems);
+    let node = parse(&SourceText::new("x.yaml", text), &mut problems);
     (node, problems)
 }
 
@@ -17,7 +17,7 @@ fn value(text: &str) -> Value {
 
 /// Returns the code and the underlined text of each problem.
 fn codes(text: &str) -> Vec<(&'static str, String)> {
-    let source = Source::new("x.yaml", text);
+    let source = SourceText::new("x.yaml", text);
     let mut problems = Vec::new();
     parse(&source, &mut problems);
     let at = |p: &Problem| p.span.map(|span| source.slice(span).to_owned()).unwrap_or_default();
@@ -26,7 +26,7 @@ fn codes(text: &str) -> Vec<(&'static str, String)> {
 
 /// Returns every key and value with the text at its position, one per line.
 fn places(text: &str) -> String {
-    fn walk(source: &Source, node: &Node, indent: usize, out: &mut String) {
+    fn walk(source: &SourceText, node: &Node, indent: usize, out: &mut String) {
         let pad = "  ".repeat(indent);
         *out += &format!("{pad}{} {:?}\n", node.word(), source.slice(node.span));
         for item in node.items() {
@@ -37,7 +37,7 @@ fn places(text: &str) -> String {
             walk(source, &entry.value, indent + 2, out);
         }
     }
-    let source = Source::new("x.yaml", text);
+    let source = SourceText::new("x.yaml", text);
     let mut problems = Vec::new();
     let node = parse(&source, &mut problems).unwrap();
     assert_eq!(problems, [], "{text}");
@@ -180,7 +180,7 @@ fn long_texts_keep_their_places() {
     for n in 0..500 {
         text += &format!("ключ{n}: значение{n}\n");
     }
-    let source = Source::new("x", text);
+    let source = SourceText::new("x", text);
     let node = parse(&source, &mut Vec::new()).unwrap();
     for (n, entry) in node.entries().enumerate() {
         assert_eq!(source.slice(entry.key_span), format!("ключ{n}"));
@@ -191,7 +191,7 @@ fn long_texts_keep_their_places() {
 
 #[test]
 fn duplicate_keys_name_both_places() {
-    let source = Source::new("x", "a: 1\nb: {c: 1, c: 2}\na: 3\n'a': 4\n");
+    let source = SourceText::new("x", "a: 1\nb: {c: 1, c: 2}\na: 3\n'a': 4\n");
     let mut problems = Vec::new();
     let node = parse(&source, &mut problems).unwrap();
     assert_eq!(node.to_json(), json!({"a": 1, "b": {"c": 1}}));
@@ -227,7 +227,7 @@ fn what_is_wrong_is_named_and_placed() {
         assert_eq!(codes(text), [(code, at.to_owned())], "{text}");
     }
     let escape = &read("a: \"é\\\\\\u00e9\\d\"").1[0];
-    assert_eq!(escape.span, Some(Span::new(14, 15)));
+    assert_eq!(escape.span, Some(NodeSpan::new(14, 15)));
     for text in ["a: 'x", "a: \"x", "'", "a: 'x\nb: 1\n"] {
         let (node, problems) = read(text);
         assert!(node.is_none());
@@ -322,7 +322,7 @@ fn huge_keys_and_many_duplicates_stay_small() {
 
 #[test]
 fn time_is_linear() {
-    let started = toolmark_testing::Watch::start();
+    let started = toolmark_testing::CpuWatch::start();
     for text in [
         "a: ".repeat(50_000),
         format!("[{}]", "[],".repeat(100_000)),

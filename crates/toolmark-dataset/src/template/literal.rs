@@ -16,7 +16,7 @@ pub(super) fn parse(text: &str) -> Result<Value, NotAList> {
     if let Ok(value @ (Value::Array(_) | Value::Object(_))) = serde_json::from_str(text) {
         return Ok(value);
     }
-    let mut parser = Parser { rest: text };
+    let mut parser = LiteralParser { rest: text };
     match parser.value(MAX_DEPTH) {
         Some(value @ (Value::Array(_) | Value::Object(_))) if parser.rest.trim().is_empty() => {
             Ok(value)
@@ -29,11 +29,11 @@ pub(super) fn parse(text: &str) -> Result<Value, NotAList> {
     }
 }
 
-struct Parser<'a> {
+struct LiteralParser<'a> {
     rest: &'a str,
 }
 
-impl Parser<'_> {
+impl LiteralParser<'_> {
     fn peek(&mut self) -> Option<char> {
         self.rest = self.rest.trim_start();
         self.rest.chars().next()

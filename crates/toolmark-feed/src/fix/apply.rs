@@ -1,6 +1,6 @@
 //! Insertion of a fix into a file.
 
-use super::{Fix, Target};
+use super::{Fix, FixTarget};
 use toolmark_hosts::install::{ListError, add_to_list};
 use toolmark_outcome::Printable;
 
@@ -22,7 +22,7 @@ impl Fix<Printable> {
     /// Returns the text of the file with the fix in it; the unchanged text if it is already there.
     pub fn apply_to(&self, text: &str) -> Result<String, ApplyError> {
         match (self.target, self.key) {
-            (Target::Permission | Target::Setting, Some(keys)) => {
+            (FixTarget::Permission | FixTarget::Setting, Some(keys)) => {
                 let keys: Vec<&str> = keys.split('.').collect();
                 let items: Vec<String> = serde_json::from_str(&format!("[{}]", &*self.text))?;
                 let items: Vec<&str> = items.iter().map(String::as_str).collect();

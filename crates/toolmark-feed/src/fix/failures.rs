@@ -1,10 +1,10 @@
 //! Fixes of failures, by class.
 
-use super::{Fix, Target, listed, times};
+use super::{Fix, FixTarget, listed, times};
 use crate::class::FailureClass;
-use crate::facts::Facts;
+use crate::facts::IssueFacts;
 use crate::language::Language;
-use crate::role::Role;
+use crate::role::KeyRole;
 use crate::subject::{CHAIN, Subject, without_mark};
 
 /// Maximum number of names in a line.
@@ -20,19 +20,19 @@ const REFUSED: u64 = 3;
 const HABIT: u64 = 5;
 
 pub(super) fn fix(
-    facts: &Facts<'_>,
-    role: &Role,
+    facts: &IssueFacts<'_>,
+    role: &KeyRole,
     class: FailureClass,
     template: &str,
 ) -> Option<Fix> {
     match class {
         FailureClass::Dependency => dependency(facts, template),
-        FailureClass::BadArguments if *role == Role::Shell => refused_flag(facts, template),
+        FailureClass::BadArguments if *role == KeyRole::Shell => refused_flag(facts, template),
         FailureClass::BadArguments | FailureClass::Error => refused_name(facts, template),
         FailureClass::MissingPath if template == "cd" => lost_directory(facts),
         FailureClass::MissingPath => missing_path(facts),
         FailureClass::TooLarge => too_large(facts),
-        FailureClass::RefusedByUser if *role == Role::Shell => refused_by_user(facts),
+        FailureClass::RefusedByUser if *role == KeyRole::Shell => refused_by_user(facts),
         FailureClass::EditNoMatch
         | FailureClass::EditChanged
         | FailureClass::EditAmbiguous
@@ -64,7 +64,7 @@ const PYTHON_PACKAGES: &[(&str, &str)] = &[
     ("app", ""),
 ];
 
-fn dependency(facts: &Facts<'_>, language: &str) -> Option<Fix> {
+fn dependency(facts: &IssueFacts<'_>, language: &str) -> Option<Fix> {
     let language = Language::from_word(language).unwrap_or(Language::None);
     // A library that was missing once may have been looked for in the wrong directory.
     let least = if language == Language::Program { 1 } else { REPEATED };
@@ -76,7 +76,7 @@ fn dependency(facts: &Facts<'_>, language: &str) -> Option<Fix> {
     }
     let set_up = |text: String, why: String| {
         let (text, why) = (text.into(), why.into());
-        Some(Fix { target: Target::SetUp, file: None, key: None, project: None, text, why })
+        Some(Fix { target: FixTarget::SetUp, file: None, key: None, project: None, text, why })
     };
     let missing =
         format!("{} missing {}", listed(&names), times(names.iter().map(|(_, n)| n).sum()));
@@ -123,7 +123,7 @@ fn aliases(names: &[&str]) -> Option<String> {
     }
 }
 
-fn refused_flag(facts: &Facts<'_>, template: &str) -> Option<Fix> {
+fn refused_flag(facts: &IssueFacts<'_>, template: &str) -> Option<Fix> {
     let lacks = if template.contains("script") { "has no script" } else { "does not know" };
     let known: Vec<&(Subject, u64)> = facts
         .subjects
@@ -147,7 +147,7 @@ fn refused_flag(facts: &Facts<'_>, template: &str) -> Option<Fix> {
 }
 
 /// Returns the fix for a tool, a skill or a sub-agent that rejects a name.
-fn refused_name(facts: &Facts<'_>, template: &str) -> Option<Fix> {
+fn refused_name(facts: &IssueFacts<'_>, template: &str) -> Option<Fix> {
     let why = format!("failed {}", times(facts.count));
     let said = facts.said;
     let line = |text: String| Some(Fix::line(facts, text, why.clone()));
@@ -173,7 +173,7 @@ fn refused_name(facts: &Facts<'_>, template: &str) -> Option<Fix> {
     (!names.is_empty()).then(|| line(format!("There is no {kind} {}.", listed(&names)))).flatten()
 }
 
-fn lost_directory(facts: &Facts<'_>) -> Option<Fix> {
+fn lost_directory(facts: &IssueFacts<'_>) -> Option<Fix> {
     let names = facts.names(MAX_NAMES);
     let (first, _) = names.first()?;
     let text = format!(
@@ -182,7 +182,7 @@ fn lost_directory(facts: &Facts<'_>) -> Option<Fix> {
     Some(Fix::line(facts, text, format!("`cd` failed {}", times(facts.count))))
 }
 
-fn missing_path(facts: &Facts<'_>) -> Option<Fix> {
+fn missing_path(facts: &IssueFacts<'_>) -> Option<Fix> {
     // The host's suggestion is the name of the file.
     let proposed: Vec<String> = facts
         .subjects
@@ -208,7 +208,7 @@ fn missing_path(facts: &Facts<'_>) -> Option<Fix> {
     })
 }
 
-fn too_large(facts: &Facts<'_>) -> Option<Fix> {
+fn too_large(facts: &IssueFacts<'_>) -> Option<Fix> {
     let names = facts.names(MAX_NAMES);
     (!names.is_empty()).then(|| {
         let text = format!("Read {} in parts (`offset`, `limit`) or search in it.", listed(&names));
@@ -218,7 +218,7 @@ fn too_large(facts: &Facts<'_>) -> Option<Fix> {
 
 /// Returns the fix for calls that the user refused: the host asks already, so the agent is
 /// instructed about the expected answer.
-fn refused_by_user(facts: &Facts<'_>) -> Option<Fix> {
+fn refused_by_user(facts: &IssueFacts<'_>) -> Option<Fix> {
     let repeated: Vec<(&str, u64)> =
         facts.names(MAX_NAMES).into_iter().filter(|(_, count)| *count >= REFUSED).collect();
     (!repeated.is_empty()).then(|| {
@@ -228,7 +228,7 @@ fn refused_by_user(facts: &Facts<'_>) -> Option<Fix> {
     })
 }
 
-fn edit(facts: &Facts<'_>, class: FailureClass) -> Option<Fix> {
+fn edit(facts: &IssueFacts<'_>, class: FailureClass) -> Option<Fix> {
     let repeated: Vec<(&str, u64)> =
         facts.names(MAX_NAMES).into_iter().filter(|(_, count)| *count >= REPEATED).collect();
     let tool = facts.tool;
@@ -251,7 +251,7 @@ fn edit(facts: &Facts<'_>, class: FailureClass) -> Option<Fix> {
         .then(|| Fix::line(facts, format!("Before you call `{tool}` on a file, {what}."), why))
 }
 
-fn exit(facts: &Facts<'_>, template: &str) -> Option<Fix> {
+fn exit(facts: &IssueFacts<'_>, template: &str) -> Option<Fix> {
     let subject = facts.main_subject();
     let why = format!("failed {}", times(facts.count));
     if template.contains("timed out") {

@@ -1,7 +1,7 @@
 //! Fixes of findings, by rule.
 
-use super::{Fix, Target, listed, times};
-use crate::facts::Facts;
+use super::{Fix, FixTarget, listed, times};
+use crate::facts::IssueFacts;
 
 /// Maximum number of names in a line.
 const MAX_NAMES: usize = 5;
@@ -9,7 +9,7 @@ const MAX_NAMES: usize = 5;
 /// Minimum number of occurrences of a subject for a line of its own.
 const REPEATED: u64 = 2;
 
-pub(super) fn fix(facts: &Facts<'_>, code: &str, tool: &str) -> Option<Fix> {
+pub(super) fn fix(facts: &IssueFacts<'_>, code: &str, tool: &str) -> Option<Fix> {
     let names = facts.names(MAX_NAMES);
     let repeated: Vec<(&str, u64)> =
         names.iter().copied().filter(|(_, count)| *count >= REPEATED).collect();
@@ -18,7 +18,7 @@ pub(super) fn fix(facts: &Facts<'_>, code: &str, tool: &str) -> Option<Fix> {
     let is_claude = facts.host == "claude-code";
     let deny = |rules: Vec<String>| {
         Some(Fix {
-            target: Target::Permission,
+            target: FixTarget::Permission,
             file: Some(".claude/settings.json"),
             key: Some("permissions.deny"),
             project: None,

@@ -1,11 +1,11 @@
 //! A line for the agent's instructions written by a model. Its quotes must be in the trace, as for
 //! any judge; its text is shown before it is used.
 
-use super::{Fix, Target, instructions};
+use super::{Fix, FixTarget, instructions};
 use crate::issue::Issue;
 use std::sync::Arc;
 use toolmark_outcome::judging::{
-    Criterion, Material, Panel, Piece, Question, Rubric, Ruling, Scale,
+    Criterion, JudgeQuestion, JudgeRuling, Material, Panel, Rubric, Scale, TextPiece,
 };
 
 /// Maximum length of a line.
@@ -14,7 +14,7 @@ const MAX_LINE: usize = 300;
 /// Returns the question that requests the line; `None` if the fix is not a line, or the issue has
 /// no representative.
 #[must_use]
-pub fn question(issue: &Issue) -> Option<Question> {
+pub fn question(issue: &Issue) -> Option<JudgeQuestion> {
     let shown = issue.representative.as_ref()?;
     let file = file(issue)?;
     let text = format!(
@@ -31,7 +31,7 @@ pub fn question(issue: &Issue) -> Option<Question> {
             .to_owned(),
         ..Rubric::of_criteria(vec![Criterion::new("line", text)], Scale::Binary)
     };
-    let piece = |text: &str| vec![Piece::new(text)];
+    let piece = |text: &str| vec![TextPiece::new(text)];
     let mut materials = vec![
         Material::of_spec("issue", issue.title.raw()),
         Material::of_trace("call", piece(shown.call.raw())),
@@ -47,13 +47,18 @@ pub fn question(issue: &Issue) -> Option<Question> {
     if !names.is_empty() {
         materials.push(Material::of_spec("about", names.join(", ")));
     }
-    Some(Question { rubric: Arc::new(rubric), materials, panel: Panel::default(), threshold: 0.5 })
+    Some(JudgeQuestion {
+        rubric: Arc::new(rubric),
+        materials,
+        panel: Panel::default(),
+        threshold: 0.5,
+    })
 }
 
 /// Returns the file of the line; only lines are written by a model.
 fn file(issue: &Issue) -> Option<&'static str> {
     match &issue.fix {
-        Some(fix) if fix.target == Target::Instructions => fix.file,
+        Some(fix) if fix.target == FixTarget::Instructions => fix.file,
         Some(_) => None,
         None => {
             let agent = issue.agents.first().map_or("", |one| one.name.raw());
@@ -86,7 +91,7 @@ pub enum NoFix {
 }
 
 /// Returns the fix in the words of the judge, or why there is none.
-pub fn worded(issue: &Issue, ruling: &Ruling) -> Result<Fix, NoFix> {
+pub fn worded(issue: &Issue, ruling: &JudgeRuling) -> Result<Fix, NoFix> {
     let vote = ruling.votes.first().ok_or(NoFix::NotAsked)?;
     let answer = vote.answer.as_ref().map_err(|why| NoFix::Unanswered(why.reason.clone()))?;
     let mark = answer.marks.first().ok_or(NoFix::Empty)?;
@@ -105,7 +110,7 @@ pub fn worded(issue: &Issue, ruling: &Ruling) -> Result<Fix, NoFix> {
     let quotes: Vec<String> =
         mark.quotes.iter().map(|quote| format!("\u{201c}{}\u{201d}", quote.text.trim())).collect();
     Ok(Fix {
-        target: Target::Instructions,
+        target: FixTarget::Instructions,
         file: file(issue),
         key: None,
         project: issue.fix.as_ref().and_then(|fix| fix.project.clone()),
@@ -117,26 +122,26 @@ pub fn worded(issue: &Issue, ruling: &Ruling) -> Result<Fix, NoFix> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Batch, Collector, Decisions, Feed, Kind};
+    use crate::{Batch, Collector, Feed, IssueDecisions, OccurrenceKind};
     use toolmark_check::Checker;
     use toolmark_outcome::Cause;
-    use toolmark_outcome::judging::{Answer, Mark, Quote, Unanswered, Vote};
+    use toolmark_outcome::judging::{CriterionMark, JudgeAnswer, Quote, Unanswered, Vote};
     use toolmark_session::notation;
 
     fn issue(trace: &str) -> Issue {
         let run = notation::parse(trace).unwrap();
         let mut batch = Batch::default();
-        Collector::new(Checker::default(), Some(Kind::Failure)).collect(&run, &mut batch);
+        Collector::new(Checker::default(), Some(OccurrenceKind::Failure)).collect(&run, &mut batch);
         let mut feed = Feed::default();
         feed.add(batch);
-        feed.issues(&Decisions::default(), "2026-03-01T00:00:00Z".parse().unwrap()).remove(0)
+        feed.issues(&IssueDecisions::default(), "2026-03-01T00:00:00Z".parse().unwrap()).remove(0)
     }
 
-    fn ruling(answer: Result<Mark, &str>) -> Ruling {
+    fn ruling(answer: Result<CriterionMark, &str>) -> JudgeRuling {
         let answer = answer
-            .map(|mark| Answer { marks: vec![mark], ..Answer::default() })
+            .map(|mark| JudgeAnswer { marks: vec![mark], ..JudgeAnswer::default() })
             .map_err(|why| Unanswered { cause: Cause::Judge, reason: why.to_owned() });
-        Ruling { votes: vec![Vote { model: "m".into(), answer }] }
+        JudgeRuling { votes: vec![Vote { model: "m".into(), answer }] }
     }
 
     #[test]
@@ -146,7 +151,7 @@ mod tests {
         let names: Vec<&str> = asked.materials.iter().map(|one| one.name.as_str()).collect();
         assert_eq!(names, ["issue", "call", "error", "line_so_far", "about"]);
         let quotes = vec![Quote { text: "unknown flag: --y".into(), material: 2, piece: 0 }];
-        let mark = |mark: Option<f64>, reason: &str| Mark {
+        let mark = |mark: Option<f64>, reason: &str| CriterionMark {
             mark,
             reason: reason.to_owned(),
             quotes: quotes.clone(),
@@ -156,7 +161,7 @@ mod tests {
         let fix = fix.unwrap();
         assert_eq!(fix.text.raw(), "- Call `x` without `--y`.");
         assert_eq!(fix.why.raw(), "worded by m, from “unknown flag: --y”");
-        let discarded = Mark { discarded: Some("not there".into()), ..mark(None, "x") };
+        let discarded = CriterionMark { discarded: Some("not there".into()), ..mark(None, "x") };
         for (answer, want) in [
             (Ok(mark(Some(0.0), "")), "sees no line"),
             (Ok(mark(None, "")), "cannot tell"),
@@ -175,7 +180,7 @@ mod tests {
         let call =
             "Bash {\"command\":\"python a\"} !> \"ModuleNotFoundError: No module named 'x'\"";
         let issue = issue(&format!("{call}\n{call}"));
-        assert_eq!(issue.fix.as_ref().unwrap().target, Target::SetUp);
+        assert_eq!(issue.fix.as_ref().unwrap().target, FixTarget::SetUp);
         assert!(question(&issue).is_none());
     }
 }

@@ -55,8 +55,8 @@ pub(super) fn centred(mut shares: Vec<Share>) -> Vec<Share> {
 /// Returns the borders of every measure. `buckets` has the bucket of every session, out of `count`.
 pub(super) fn find(buckets: &[u32], count: usize, measures: &[Vec<Share>]) -> Vec<Vec<Border>> {
     let mut found: Vec<Vec<Border>> = vec![Vec::new(); measures.len()];
-    let tests: Vec<Test> =
-        measures.iter().map(|shares| Test::new(centred(shares.clone()))).collect();
+    let tests: Vec<MeasureTest> =
+        measures.iter().map(|shares| MeasureTest::new(centred(shares.clone()))).collect();
     let seen: Vec<Option<(f64, usize)>> =
         tests.iter().map(|test| test.largest(buckets, count)).collect();
     if seen.iter().all(Option::is_none) {
@@ -112,7 +112,7 @@ fn divide(
             .collect();
         let numbered = inside.iter().enumerate();
         let numbered = numbered.map(|(at, share)| Share { session: at as u32, ..*share }).collect();
-        let test = Test::new(centred(numbered));
+        let test = MeasureTest::new(centred(numbered));
         let Some((seen, bucket)) = test.largest(&of_part, count) else { continue };
         let mut shuffled = of_part.clone();
         let mut random = Random::new(SEED ^ bucket as u64);
@@ -145,13 +145,13 @@ fn shuffle(values: &mut [u32], random: &mut Random) {
 }
 
 /// One measure, prepared for repeated tests.
-struct Test {
+struct MeasureTest {
     shares: Vec<Share>,
     /// Variance of a distance.
     variance: f64,
 }
 
-impl Test {
+impl MeasureTest {
     fn new(shares: Vec<Share>) -> Self {
         let n = shares.len() as f64;
         let squares: f64 = shares.iter().map(|share| share.distance * share.distance).sum();

@@ -2,9 +2,11 @@
 
 use super::changes::{self, LEVEL, MIN_SESSIONS, PERMUTATIONS};
 use super::measures::{self, Measured};
-use super::run::{Bucket, Change, Point, Series, Suspect, TrendBy, TrendRun, Unit};
+use super::run::{
+    NumberUnit, Point, Series, SessionBucket, Suspect, TrendBy, TrendChange, TrendRun,
+};
 use super::session::TrendSession;
-use crate::issue::Tally;
+use crate::issue::NameTally;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
@@ -35,13 +37,13 @@ pub struct TrendOptions {
 
 /// Sessions to be put into buckets. A session in several files counts once.
 #[derive(Debug, Default)]
-pub struct Trend {
+pub struct SessionTrend {
     sessions: HashMap<Arc<str>, TrendSession>,
     /// Number of sessions that were repeated in another file.
     pub repeated: u64,
 }
 
-impl Trend {
+impl SessionTrend {
     /// Adds a session. If it is in several files, the copy with most calls is used.
     pub fn add(&mut self, session: TrendSession) {
         let rank =
@@ -86,13 +88,13 @@ impl Trend {
         let measured = measures::all(&sessions, &options.measures);
         let shares: Vec<_> = measured.iter().map(|one| one.numbers.shares()).collect();
         let borders = changes::find(&buckets, names.len(), &shares);
-        let about: Vec<Bucket> = names
+        let about: Vec<SessionBucket> = names
             .iter()
             .zip(0_u32..)
             .map(|(name, at)| {
                 let inside = || members(&sessions, &buckets, at..at + 1);
                 let calls = inside().filter_map(|one| one.calls);
-                Bucket {
+                SessionBucket {
                     name: name.as_str().into(),
                     sessions: inside().count() as u64,
                     calls: calls.reduce(|a, b| a + b),
@@ -101,7 +103,7 @@ impl Trend {
                 }
             })
             .collect();
-        let context = Context { buckets: &buckets, about: &about, options };
+        let context = TrendContext { buckets: &buckets, about: &about, options };
         let series = measured
             .iter()
             .zip(&shares)
@@ -132,13 +134,13 @@ fn members<'s>(
     inside.map(|(session, _)| session)
 }
 
-struct Context<'c> {
+struct TrendContext<'c> {
     buckets: &'c [u32],
-    about: &'c [Bucket],
+    about: &'c [SessionBucket],
     options: &'c TrendOptions,
 }
 
-impl Context<'_> {
+impl TrendContext<'_> {
     fn series(
         &self,
         measured: &Measured,
@@ -151,18 +153,18 @@ impl Context<'_> {
                 let bucket = self.buckets.get(session as usize).map(|bucket| *bucket as usize);
                 bucket.is_some_and(|bucket| (from..to).contains(&bucket))
             };
-            let scale = if measured.unit == Unit::Per100 { 100.0 } else { 1.0 };
+            let scale = if measured.unit == NumberUnit::Per100 { 100.0 } else { 1.0 };
             measured.numbers.value(is_inside).map(|(value, of)| (value * scale, of))
         };
         let point = |(value, of): (f64, u64)| {
-            let is_share = measured.unit == Unit::Share;
+            let is_share = measured.unit == NumberUnit::Share;
             let interval = is_share.then(|| wilson_of_rate(of, value)).flatten();
             Point { value, of, interval }
         };
         let changes = borders.iter().enumerate().filter_map(|(at, border)| {
             let from = at.checked_sub(1).map_or(0, |before| borders[before].bucket);
             let to = borders.get(at + 1).map_or(count, |next| next.bucket);
-            Some(Change {
+            Some(TrendChange {
                 at: self.about.get(border.bucket)?.name.clone(),
                 bucket: border.bucket,
                 before: value(from, border.bucket)?.0,
@@ -196,8 +198,8 @@ impl Context<'_> {
         let last = before.iter().rev().find(|bucket| bucket.sessions > 0);
         let first = after.iter().find(|bucket| bucket.sessions > 0);
         let (Some(last), Some(first)) = (last, first) else { return suspects };
-        type Names = fn(&Bucket) -> &[Tally];
-        let kinds: [(&'static str, TrendBy, Names); 2] = [
+        type TrendNames = fn(&SessionBucket) -> &[NameTally];
+        let kinds: [(&'static str, TrendBy, TrendNames); 2] = [
             ("version", TrendBy::Version, |bucket| &bucket.versions),
             ("model", TrendBy::Model, |bucket| &bucket.models),
         ];
@@ -216,7 +218,7 @@ impl Context<'_> {
             let is_known = |name: &Untrusted| {
                 before.iter().any(|bucket| names(bucket).iter().any(|one| one.name == *name))
             };
-            let is_many = |one: &&Tally| one.count as f64 >= NEW_SHARE * first.sessions as f64;
+            let is_many = |one: &&NameTally| one.count as f64 >= NEW_SHARE * first.sessions as f64;
             let unseen = names(first).iter().filter(is_many).find(|one| !is_known(&one.name));
             suspects.extend(unseen.map(|one| Suspect { what, from: None, to: one.name.clone() }));
         }
@@ -224,13 +226,13 @@ impl Context<'_> {
     }
 }
 
-fn tally<'n>(names: impl Iterator<Item = &'n Arc<str>>) -> Vec<Tally> {
+fn tally<'n>(names: impl Iterator<Item = &'n Arc<str>>) -> Vec<NameTally> {
     let mut counts: SortedMap<&str, u64> = SortedMap::new();
     for name in names {
         *counts.entry(name).or_default() += 1;
     }
-    let mut counts: Vec<Tally> =
-        counts.into_iter().map(|(name, count)| Tally { name: name.into(), count }).collect();
+    let mut counts: Vec<NameTally> =
+        counts.into_iter().map(|(name, count)| NameTally { name: name.into(), count }).collect();
     counts.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.name.cmp(&b.name)));
     counts.truncate(MAX_NAMES);
     counts
@@ -318,8 +320,8 @@ mod tests {
     }
 
     /// Builds a trend in which another version, from the 16th on, fails in half of its calls.
-    fn trend() -> Trend {
-        let mut trend = Trend::default();
+    fn trend() -> SessionTrend {
+        let mut trend = SessionTrend::default();
         for day in 2..30 {
             let (failed, version) = if day < 16 { (1, "1.0") } else { (5, "1.1") };
             trend.add(session(day, day, 10, failed, version));
@@ -352,7 +354,7 @@ mod tests {
 
     #[test]
     fn what_was_not_measured_is_no_number() {
-        let mut trend = Trend::default();
+        let mut trend = SessionTrend::default();
         trend.add(session(1, 2, 4, 0, "1"));
         trend.add(session(2, 5, 4, 0, "1"));
         let mut unknown = session(3, 6, 4, 0, "1");
@@ -370,7 +372,7 @@ mod tests {
     #[test]
     fn the_order_of_sessions_and_repetitions_change_nothing() {
         let forwards = trend().finish(&options(TrendBy::Week));
-        let mut backwards = Trend::default();
+        let mut backwards = SessionTrend::default();
         for day in (2..30).rev() {
             let (failed, version) = if day < 16 { (1, "1.0") } else { (5, "1.1") };
             backwards.add(session(day, day, 3, 0, version));

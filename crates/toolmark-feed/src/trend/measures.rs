@@ -1,11 +1,11 @@
 //! Measures, and the contributions of sessions to them.
 
 use super::changes::Share;
-use super::run::{Better, Unit};
+use super::run::{Better, NumberUnit};
 use super::session::TrendSession;
 use std::sync::Arc;
 use toolmark_base::SortedMap;
-use toolmark_check::Tally;
+use toolmark_check::ScoreTally;
 
 /// Names and descriptions of the measures. The scorecard has more, under the names used by gates.
 pub const MEASURES: &[(&str, &str)] = &[
@@ -41,7 +41,7 @@ pub(super) fn is_wanted(name: &str, wanted: &[String]) -> bool {
 
 /// Values of one measure, by session.
 #[derive(Debug, Clone)]
-pub(super) enum Numbers {
+pub(super) enum MeasureNumbers {
     /// A rate: session, points, total.
     Rate(Vec<(u32, f64, u64)>),
     /// A quantile of the durations of calls: session and values.
@@ -55,9 +55,9 @@ pub(super) enum Numbers {
 pub(super) struct Measured {
     pub(super) name: String,
     pub(super) tool: Option<Arc<str>>,
-    pub(super) unit: Unit,
+    pub(super) unit: NumberUnit,
     pub(super) better: Better,
-    pub(super) numbers: Numbers,
+    pub(super) numbers: MeasureNumbers,
 }
 
 /// Minimum number of calls for a tool to have series of its own.
@@ -78,7 +78,7 @@ const LOW_IS_GOOD: &[&str] = &[
 /// Returns the requested measures of the sessions.
 pub(super) fn all(sessions: &[TrendSession], wanted: &[String]) -> Vec<Measured> {
     let mut all = Vec::new();
-    let mut add = |name: &str, tool: Option<&Arc<str>>, unit, better, numbers: Numbers| {
+    let mut add = |name: &str, tool: Option<&Arc<str>>, unit, better, numbers: MeasureNumbers| {
         if is_wanted(name, wanted) && !numbers.is_empty() {
             all.push(Measured { name: name.into(), tool: tool.cloned(), unit, better, numbers });
         }
@@ -88,20 +88,20 @@ pub(super) fn all(sessions: &[TrendSession], wanted: &[String]) -> Vec<Measured>
         let calls = one.calls.filter(|calls| *calls > 0)?;
         Some((at, one.faults? as f64, calls))
     });
-    add("faults", None, Unit::Per100, Better::Lower, Numbers::Rate(faults.collect()));
+    add("faults", None, NumberUnit::Per100, Better::Lower, MeasureNumbers::Rate(faults.collect()));
     let failed = each().filter_map(|(at, one)| {
         let known: u64 = one.tools.values().map(|tool| tool.known).sum();
         let failed: u64 = one.tools.values().map(|tool| tool.failed).sum();
         (known > 0).then_some((at, failed as f64, known))
     });
-    add("failures", None, Unit::Share, Better::Lower, Numbers::Rate(failed.collect()));
+    add("failures", None, NumberUnit::Share, Better::Lower, MeasureNumbers::Rate(failed.collect()));
     for name in tallies(sessions) {
         let rows = each().filter_map(|(at, one)| {
-            let tally: &Tally = one.tallies.get(name)?;
+            let tally: &ScoreTally = one.tallies.get(name)?;
             Some((at, tally.rate()? * tally.of as f64, tally.of))
         });
         let better = if LOW_IS_GOOD.contains(&name) { Better::Lower } else { Better::Higher };
-        add(name, None, Unit::Share, better, Numbers::Rate(rows.collect()));
+        add(name, None, NumberUnit::Share, better, MeasureNumbers::Rate(rows.collect()));
     }
     let tools = by_use(sessions);
     for tool in &tools {
@@ -111,7 +111,13 @@ pub(super) fn all(sessions: &[TrendSession], wanted: &[String]) -> Vec<Measured>
         });
         let rows: Vec<(u32, f64, u64)> = rows.collect();
         if rows.iter().map(|(_, _, of)| of).sum::<u64>() >= MIN_CALLS {
-            add("failures", Some(tool), Unit::Share, Better::Lower, Numbers::Rate(rows));
+            add(
+                "failures",
+                Some(tool),
+                NumberUnit::Share,
+                Better::Lower,
+                MeasureNumbers::Rate(rows),
+            );
         }
     }
     for tool in &tools {
@@ -123,17 +129,29 @@ pub(super) fn all(sessions: &[TrendSession], wanted: &[String]) -> Vec<Measured>
         if rows.iter().map(|(_, all)| all.len() as u64).sum::<u64>() >= MIN_CALLS {
             for (name, part) in [("latency.p50", 0.5), ("latency.p95", 0.95), ("latency.p99", 0.99)]
             {
-                let numbers = Numbers::Quantile(part, rows.clone());
-                add(name, Some(tool), Unit::Milliseconds, Better::Lower, numbers);
+                let numbers = MeasureNumbers::Quantile(part, rows.clone());
+                add(name, Some(tool), NumberUnit::Milliseconds, Better::Lower, numbers);
             }
         }
     }
     let tokens = each().filter_map(|(at, one)| Some((at, one.tokens? as f64)));
-    add("tokens", None, Unit::Tokens, Better::Neither, Numbers::Median(tokens.collect()));
+    add(
+        "tokens",
+        None,
+        NumberUnit::Tokens,
+        Better::Neither,
+        MeasureNumbers::Median(tokens.collect()),
+    );
     let cost = each().filter_map(|(at, one)| Some((at, one.spend.usd()?.0)));
-    add("cost", None, Unit::Usd, Better::Lower, Numbers::Median(cost.collect()));
+    add("cost", None, NumberUnit::Usd, Better::Lower, MeasureNumbers::Median(cost.collect()));
     let recorded = each().filter_map(|(at, one)| Some((at, one.recorded.usd()?.0)));
-    add("recorded-cost", None, Unit::Usd, Better::Lower, Numbers::Median(recorded.collect()));
+    add(
+        "recorded-cost",
+        None,
+        NumberUnit::Usd,
+        Better::Lower,
+        MeasureNumbers::Median(recorded.collect()),
+    );
     all
 }
 
@@ -157,9 +175,9 @@ fn by_use(sessions: &[TrendSession]) -> Vec<Arc<str>> {
 }
 
 /// A number, and the count of values it is based on.
-pub(super) type Value = Option<(f64, u64)>;
+pub(super) type MeasuredValue = Option<(f64, u64)>;
 
-impl Numbers {
+impl MeasureNumbers {
     fn is_empty(&self) -> bool {
         match self {
             Self::Rate(rows) => rows.is_empty(),
@@ -169,7 +187,7 @@ impl Numbers {
     }
 
     /// Returns the value for the selected sessions.
-    pub(super) fn value(&self, is_chosen: impl Fn(u32) -> bool) -> Value {
+    pub(super) fn value(&self, is_chosen: impl Fn(u32) -> bool) -> MeasuredValue {
         match self {
             Self::Rate(rows) => {
                 let (mut points, mut of) = (0.0, 0_u64);

@@ -1,6 +1,6 @@
 //! Result of a run of `toolmark trend`.
 
-use crate::issue::Tally;
+use crate::issue::NameTally;
 use crate::sparkline::sparkline;
 use serde::Serialize;
 use toolmark_base::word_enum;
@@ -22,7 +22,7 @@ word_enum! {
 
 word_enum! {
     /// Unit of a number.
-    pub enum Unit {
+    pub enum NumberUnit {
         /// A share, from 0 to 1.
         Share = "share",
         /// Number per 100 calls.
@@ -50,7 +50,7 @@ word_enum! {
 
 /// A group of sessions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Bucket<T = Untrusted> {
+pub struct SessionBucket<T = Untrusted> {
     /// Week, day, version or model.
     pub name: T,
     /// Number of sessions.
@@ -58,9 +58,9 @@ pub struct Bucket<T = Untrusted> {
     /// Number of calls; `None` if no session has a record of them.
     pub calls: Option<u64>,
     /// Versions of agents.
-    pub versions: Vec<Tally<T>>,
+    pub versions: Vec<NameTally<T>>,
     /// Models.
-    pub models: Vec<Tally<T>>,
+    pub models: Vec<NameTally<T>>,
 }
 
 /// Value of one bucket.
@@ -87,7 +87,7 @@ pub struct Suspect<T = Untrusted> {
 
 /// A border at which a measure changes significantly.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Change<T = Untrusted> {
+pub struct TrendChange<T = Untrusted> {
     /// First bucket after the border.
     pub at: T,
     /// Index of the bucket.
@@ -110,7 +110,7 @@ pub struct Series<T = Untrusted> {
     /// Tool, if the measure is about one.
     pub tool: Option<T>,
     /// Unit of the values.
-    pub unit: Unit,
+    pub unit: NumberUnit,
     /// Direction of improvement.
     pub better: Better,
     /// Value over all buckets.
@@ -118,7 +118,7 @@ pub struct Series<T = Untrusted> {
     /// Value of each bucket; `None` if nothing was measured.
     pub points: Vec<Option<Point>>,
     /// Significant changes.
-    pub changes: Vec<Change<T>>,
+    pub changes: Vec<TrendChange<T>>,
     /// Reason why no change was searched for, if none was.
     pub untested: Option<&'static str>,
 }
@@ -161,7 +161,7 @@ pub struct TrendRun<T = Untrusted> {
     /// Prices used for the costs.
     pub prices: Option<PricesUsed<T>>,
     /// Buckets, in order.
-    pub buckets: Vec<Bucket<T>>,
+    pub buckets: Vec<SessionBucket<T>>,
     /// Series of the measures.
     pub series: Vec<Series<T>>,
     /// Further notes for the reader.
@@ -172,11 +172,14 @@ impl TrendRun {
     /// Returns the result in printable form.
     #[must_use]
     pub fn redact(self, redactor: Redactor) -> TrendRun<Printable> {
-        let tallies = |all: Vec<Tally>| -> Vec<Tally<Printable>> {
-            let one = |Tally { name, count }: Tally| Tally { name: redactor.apply(name), count };
+        let tallies = |all: Vec<NameTally>| -> Vec<NameTally<Printable>> {
+            let one = |NameTally { name, count }: NameTally| NameTally {
+                name: redactor.apply(name),
+                count,
+            };
             all.into_iter().map(one).collect()
         };
-        let bucket = |one: Bucket| Bucket {
+        let bucket = |one: SessionBucket| SessionBucket {
             name: redactor.apply(one.name),
             sessions: one.sessions,
             calls: one.calls,
@@ -188,7 +191,7 @@ impl TrendRun {
             from: one.from.map(|from| redactor.apply(from)),
             to: redactor.apply(one.to),
         };
-        let change = |one: Change| Change {
+        let change = |one: TrendChange| TrendChange {
             at: redactor.apply(one.at),
             bucket: one.bucket,
             before: one.before,

@@ -5,13 +5,13 @@ use jiff::Timestamp;
 use std::sync::Arc;
 use toolmark_base::SortedMap;
 use toolmark_check::gate::Cells;
-use toolmark_check::{Checker, Tally};
+use toolmark_check::{Checker, ScoreTally};
 use toolmark_outcome::Axis;
-use toolmark_trace::{Fact, Recorded, Text, Trajectory};
+use toolmark_trace::{Fact, RecordedCalls, Text, Trajectory};
 
 /// Calls of one tool in one session.
 #[derive(Debug, Clone, Default)]
-pub(super) struct ToolCalls {
+pub(super) struct SessionToolCalls {
     /// Number of calls with a known outcome.
     pub(super) known: u64,
     /// Number of failed calls among them.
@@ -33,9 +33,9 @@ pub struct TrendSession {
     pub(super) calls: Option<u64>,
     /// Number of findings of the rules; `None` if they were not run.
     pub(super) faults: Option<u64>,
-    pub(super) tools: SortedMap<Arc<str>, ToolCalls>,
+    pub(super) tools: SortedMap<Arc<str>, SessionToolCalls>,
     /// Columns of the scorecard and its measures, by name.
-    pub(super) tallies: SortedMap<String, Tally>,
+    pub(super) tallies: SortedMap<String, ScoreTally>,
     pub(super) tokens: Option<u64>,
     pub(super) spend: Spend,
     pub(super) recorded: RecordedCost,
@@ -82,7 +82,7 @@ impl TrendSession {
     }
 
     fn add_calls(&mut self, run: &Trajectory) {
-        if run.calls_recorded() == Recorded::Not {
+        if run.calls_recorded() == RecordedCalls::Not {
             return;
         }
         *self.calls.get_or_insert(0) += run.calls.len() as u64;
@@ -90,7 +90,7 @@ impl TrendSession {
         for call in &run.calls {
             let name = call.name.original.get();
             if !self.tools.contains_key(&*name) {
-                self.tools.insert(name.as_ref().into(), ToolCalls::default());
+                self.tools.insert(name.as_ref().into(), SessionToolCalls::default());
             }
             let Some(tool) = self.tools.get_mut(&*name) else { continue };
             if knows_status && call.result.is_some() {

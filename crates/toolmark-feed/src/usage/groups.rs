@@ -190,7 +190,7 @@ impl UsageGroup {
 
 /// Known properties of one session, from any of its files.
 #[derive(Debug, Clone, Default)]
-struct Known {
+struct SessionFacts {
     started: Option<Timestamp>,
     owner: Owner,
     milliseconds: Option<u64>,
@@ -198,16 +198,16 @@ struct Known {
     recorded: RecordedCost,
 }
 
-type Name = Option<Arc<str>>;
+type GroupName = Option<Arc<str>>;
 
 /// Usage of sessions, in groups.
 #[derive(Debug)]
 pub struct UsageTable {
     by: GroupBy,
-    groups: SortedMap<Name, (UsageGroup, SortedSet<usize>)>,
+    groups: SortedMap<GroupName, (UsageGroup, SortedSet<usize>)>,
     total: UsageGroup,
     sessions: HashMap<Arc<str>, usize>,
-    known: Vec<Known>,
+    known: Vec<SessionFacts>,
     seen: HashSet<u64>,
     /// Number of responses that were repeated in another file.
     pub repeated: u64,
@@ -233,7 +233,7 @@ impl UsageTable {
         let next = self.known.len();
         let session = *self.sessions.entry(usage.owner.session.clone()).or_insert(next);
         if session == next {
-            self.known.push(Known::default());
+            self.known.push(SessionFacts::default());
         }
         for part in &usage.parts {
             if part.identity.is_some_and(|identity| !self.seen.insert(identity)) {
@@ -306,7 +306,7 @@ impl UsageTable {
     }
 }
 
-impl Known {
+impl SessionFacts {
     /// Merges the properties of a session that is in several files, recorded at different times.
     fn merge(&mut self, usage: SessionUsage) {
         self.started = self.started.into_iter().chain(usage.started).min();
@@ -328,7 +328,7 @@ impl Known {
 impl Owner {
     /// Returns the group of a response, at a time and of a model; without a model, that of the
     /// session.
-    fn name(&self, by: GroupBy, time: Option<Timestamp>, model: Option<&Arc<str>>) -> Name {
+    fn name(&self, by: GroupBy, time: Option<Timestamp>, model: Option<&Arc<str>>) -> GroupName {
         let day = |format: &str| {
             let day = time?.to_zoned(TimeZone::UTC).strftime(format).to_string();
             Some(day.into())
@@ -357,11 +357,11 @@ impl Owner {
 mod tests {
     use super::*;
     use crate::usage::FilePrices;
-    use toolmark_config::Source;
-    use toolmark_trace::{Convention, Tokens};
+    use toolmark_config::SourceText;
+    use toolmark_trace::{Convention, UsageTokens};
 
     fn part(day: &str, model: &str, input: u64, tools: &[&str]) -> UsagePart {
-        let tokens = Tokens { input, ..Tokens::default() };
+        let tokens = UsageTokens { input, ..UsageTokens::default() };
         UsagePart {
             identity: None,
             time: format!("{day}T10:00:00Z").parse().ok(),
@@ -397,7 +397,7 @@ mod tests {
 
     fn table(by: GroupBy, sessions: Vec<SessionUsage>) -> (Vec<UsageGroup>, UsageGroup) {
         let file = "date: 2026-01-01\nmodels: {a: {input: 1}}\n";
-        let prices = Prices::new(FilePrices::read(&Source::new("p", file)).0);
+        let prices = Prices::new(FilePrices::read(&SourceText::new("p", file)).0);
         let mut table = UsageTable::new(by);
         sessions.into_iter().for_each(|one| table.add(one, &prices));
         table.finish()

@@ -5,7 +5,7 @@ use super::spend::RecordedCost;
 use jiff::Timestamp;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
-use toolmark_trace::{Call, Fact, Text, Tokens, Trajectory, Usage};
+use toolmark_trace::{Call, Fact, Text, Trajectory, Usage, UsageTokens};
 
 /// One call, with the data relevant to usage.
 #[derive(Debug, Clone)]
@@ -71,9 +71,9 @@ fn shared(text: Option<&Text>) -> Option<Arc<str>> {
 
 /// Names of a run, each stored once.
 #[derive(Default)]
-struct Names(Vec<Arc<str>>);
+struct RunNames(Vec<Arc<str>>);
 
-impl Names {
+impl RunNames {
     /// Maximum number of names kept for sharing.
     const MAX: usize = 32;
 
@@ -140,7 +140,7 @@ impl SessionUsage {
 fn parts(run: &Trajectory, usual: Option<&Text>) -> Vec<UsagePart> {
     let usual = run.agent.model.as_ref().or(usual);
     let has_steps = !run.fidelity.lacks(Fact::Steps);
-    let (mut models, mut tools) = (Names::default(), Names::default());
+    let (mut models, mut tools) = (RunNames::default(), RunNames::default());
     let mut parts: Vec<UsagePart> = run
         .steps
         .iter()
@@ -203,7 +203,7 @@ fn only_model(parts: &[UsagePart]) -> Option<Option<Arc<str>>> {
 
 /// Returns the usage that remains besides its responses; `None` if their sum exceeds it.
 fn left(whole: &Usage, parts: &[UsagePart]) -> Option<Option<Usage>> {
-    let (mut sum, mut total) = (Tokens::default(), 0_u64);
+    let (mut sum, mut total) = (UsageTokens::default(), 0_u64);
     for usage in parts.iter().filter_map(|part| part.usage) {
         if usage.convention != whole.convention {
             return None;
@@ -212,7 +212,7 @@ fn left(whole: &Usage, parts: &[UsagePart]) -> Option<Option<Usage>> {
         total = total.saturating_add(usage.total());
     }
     let all = whole.recorded;
-    let recorded = Tokens {
+    let recorded = UsageTokens {
         input: all.input.checked_sub(sum.input)?,
         output: all.output.checked_sub(sum.output)?,
         cache_read: all.cache_read.checked_sub(sum.cache_read)?,

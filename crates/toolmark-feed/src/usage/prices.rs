@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::mem;
 use toolmark_base::SortedMap;
-use toolmark_config::{Node, Problem, Source, Span, Spanned, parse, quoted, read};
+use toolmark_config::{Node, NodeSpan, Problem, SourceText, Spanned, parse, quoted, read};
 use toolmark_pattern::{has_wildcards, is_wildcard_match};
 use toolmark_trace::Usage;
 
@@ -27,7 +27,7 @@ struct PriceFile {
 /// US dollars per million tokens, as written.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct WrittenPrice {
+struct WrittenModelPrice {
     #[serde(default)]
     input: Option<Spanned<f64>>,
     #[serde(default)]
@@ -111,7 +111,7 @@ const MAX_PRICE: f64 = 1e6;
 
 impl FilePrices {
     /// Reads a price file, and reports all errors in it.
-    pub fn read(source: &Source) -> (Option<Self>, Vec<Problem>) {
+    pub fn read(source: &SourceText) -> (Option<Self>, Vec<Problem>) {
         let parsed = parse(source);
         let mut problems = parsed.problems;
         let written: Option<PriceFile> = match &parsed.node {
@@ -131,7 +131,7 @@ impl FilePrices {
             problems.push(Problem::error("wrong-type", message).at(written.models.span));
         }
         for entry in written.models.entries() {
-            if let Some(price) = read::<WrittenPrice>(&entry.value, &mut problems) {
+            if let Some(price) = read::<WrittenModelPrice>(&entry.value, &mut problems) {
                 models.push((entry.key.to_string(), price.checked(&mut problems)));
             }
         }
@@ -252,7 +252,7 @@ impl ModelPrice {
 /// Kinds of tokens, as named in the file.
 const KINDS: [&str; 5] = ["input", "output", "cache_read", "cache_write", "cache_write_1h"];
 
-impl WrittenPrice {
+impl WrittenModelPrice {
     fn checked(self, problems: &mut Vec<Problem>) -> ModelPrice {
         let mut price = |written: Option<Spanned<f64>>| {
             let Spanned { value, span } = written?;
@@ -273,7 +273,7 @@ impl WrittenPrice {
     }
 }
 
-fn out_of_range(span: Span) -> Problem {
+fn out_of_range(span: NodeSpan) -> Problem {
     let problem = Problem::error("out-of-range", "expected a price of 0 or more").at(span);
     problem.help("prices are US dollars per million tokens")
 }
@@ -281,7 +281,7 @@ fn out_of_range(span: Span) -> Problem {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use toolmark_trace::{Convention, Tokens};
+    use toolmark_trace::{Convention, UsageTokens};
 
     const FILE: &str = "\
 date: 2026-11-01
@@ -292,14 +292,14 @@ models:
 ";
 
     fn prices() -> Prices {
-        let (prices, problems) = FilePrices::read(&Source::new("prices.yaml", FILE));
+        let (prices, problems) = FilePrices::read(&SourceText::new("prices.yaml", FILE));
         assert!(problems.is_empty(), "{problems:?}");
         Prices::new(prices)
     }
 
     fn usage(input: u64, output: u64, cache_read: u64, cache_write: u64) -> Usage {
         let tokens =
-            Tokens { input, output, cache_read, cache_write, cache_write_1h: 0, reasoning: 0 };
+            UsageTokens { input, output, cache_read, cache_write, cache_write_1h: 0, reasoning: 0 };
         Usage::new(tokens, Convention::ANTHROPIC)
     }
 
@@ -314,7 +314,8 @@ models:
         // The name itself goes before a pattern.
         assert_eq!(cost("swan-3", usage(1_000_000, 1_000_000, 0, 0)), usd(5.0));
         // Cached input is not paid for twice.
-        let tokens = Tokens { input: 1_000_000, cache_read: 600_000, ..Tokens::default() };
+        let tokens =
+            UsageTokens { input: 1_000_000, cache_read: 600_000, ..UsageTokens::default() };
         let inclusive = Usage::new(tokens, Convention::INCLUSIVE);
         assert_eq!(cost("swan-2", inclusive), usd(0.8 + 0.12));
     }
@@ -339,7 +340,7 @@ models:
         let list = prices.public.of("claude-opus-4-6").unwrap();
         assert_eq!(prices.of("claude-opus-4-6"), Some(list));
         let file = "date: 2026-11-01\nmodels: {claude-opus-4-6: {input: 1}}\n";
-        let ours = Prices::new(FilePrices::read(&Source::new("p", file)).0);
+        let ours = Prices::new(FilePrices::read(&SourceText::new("p", file)).0);
         assert_eq!(ours.of("claude-opus-4-6").unwrap().rates.input, Some(1_000_000_000));
     }
 
@@ -361,12 +362,12 @@ models:
             models: vec![("m".to_owned(), price)],
         };
         let prices = Prices::new(Some(file));
-        let tokens = |input, hour| Tokens {
+        let tokens = |input, hour| UsageTokens {
             input,
             output: 10,
             cache_write: 40,
             cache_write_1h: hour,
-            ..Tokens::default()
+            ..UsageTokens::default()
         };
         let cost = |input, hour| {
             prices.cost(Some("m"), &Usage::new(tokens(input, hour), Convention::ANTHROPIC))
@@ -387,7 +388,7 @@ models:
             ("date: 2026-01-01\nmodels: 3\n", "expected models with prices"),
             ("", "expected a map"),
         ] {
-            let (prices, problems) = FilePrices::read(&Source::new("p.yaml", text));
+            let (prices, problems) = FilePrices::read(&SourceText::new("p.yaml", text));
             assert!(prices.is_none(), "{text}");
             let all: Vec<&str> = problems.iter().map(|one| one.message.as_str()).collect();
             assert!(all.iter().any(|one| one.contains(want)), "{text}: {all:?}");

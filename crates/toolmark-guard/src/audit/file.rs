@@ -5,7 +5,7 @@
 //! without it: appending alone keeps lines whole, and a record matters more than the size of the
 //! log.
 
-use super::Limits;
+use super::AuditLimits;
 use super::chain::Chain;
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
@@ -22,7 +22,7 @@ const PAUSE: Duration = Duration::from_micros(100);
 /// Maximum number of attempts to open the log, which may be rotated while it is opened.
 const TRIES: usize = 32;
 
-pub(super) fn append(path: &Path, limits: Limits, line: &[u8]) -> io::Result<()> {
+pub(super) fn append(path: &Path, limits: AuditLimits, line: &[u8]) -> io::Result<()> {
     for _ in 0..TRIES {
         let file = open(path)?;
         if !file.metadata()?.is_file() {
@@ -198,7 +198,7 @@ mod tests {
     use super::*;
     use std::os::unix::fs::PermissionsExt;
 
-    const LIMITS: Limits = Limits { size: 100, kept: 2 };
+    const LIMITS: AuditLimits = AuditLimits { size: 100, kept: 2 };
 
     #[test]
     fn a_log_is_private_and_grows() {
@@ -298,7 +298,7 @@ mod tests {
         const RECORDS: usize = 60;
         let home = tempfile::tempdir().unwrap();
         let path = home.path().join("log");
-        let limits = Limits { size: 2_000, kept: 1_000 };
+        let limits = AuditLimits { size: 2_000, kept: 1_000 };
         thread::scope(|scope| {
             for writer in 0..WRITERS {
                 let path = &path;

@@ -85,7 +85,7 @@ pub(super) fn text(out: &mut Vec<u8>, text: &str, most: usize) {
 /// last parts are omitted.
 pub(super) fn value(out: &mut Vec<u8>, value: &Value, most: usize) {
     let excess = size(value).saturating_sub(most);
-    Values { out, excess, left: Some(most) }.value(None, value, DEPTH);
+    AuditValues { out, excess, left: Some(most) }.value(None, value, DEPTH);
 }
 
 /// Returns the approximate number of bytes of a value, without escapes.
@@ -107,7 +107,7 @@ fn size(value: &Value) -> usize {
     size
 }
 
-struct Values<'o> {
+struct AuditValues<'o> {
     out: &'o mut Vec<u8>,
     /// Number of bytes that still have to be cut from texts.
     excess: usize,
@@ -115,7 +115,7 @@ struct Values<'o> {
     left: Option<usize>,
 }
 
-impl Values<'_> {
+impl AuditValues<'_> {
     fn is_full(&self, depth: usize) -> bool {
         self.left.is_none() || depth == 0
     }

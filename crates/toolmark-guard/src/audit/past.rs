@@ -1,7 +1,7 @@
 //! Earlier actions of a session from the log: the fields `left` of its records within the end of
 //! the log.
 
-use crate::history::{Edge, History};
+use crate::history::{Edge, FileHistory};
 use jiff::Timestamp;
 use serde::Deserialize;
 use std::borrow::Cow;
@@ -9,7 +9,7 @@ use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 use toolmark_session::past::Past;
-use toolmark_shell::Left;
+use toolmark_shell::LeftState;
 
 /// Number of bytes read from the end of the log.
 const TAIL: u64 = 2 << 20;
@@ -17,11 +17,11 @@ const TAIL: u64 = 2 << 20;
 const MAX_RECORDS: usize = 4096;
 
 #[derive(Deserialize)]
-struct Row<'r> {
+struct AuditRow<'r> {
     #[serde(borrow, default)]
     session: Option<Cow<'r, str>>,
     #[serde(default)]
-    left: Option<Left>,
+    left: Option<LeftState>,
 }
 
 /// Returns the earlier actions of a session from the log.
@@ -33,7 +33,7 @@ pub fn past(log: &Path, session: &str) -> Past {
             if records == MAX_RECORDS || memchr::memmem::find(line, b"\"left\":{").is_none() {
                 continue;
             }
-            let Ok(row) = serde_json::from_slice::<Row<'_>>(line) else { continue };
+            let Ok(row) = serde_json::from_slice::<AuditRow<'_>>(line) else { continue };
             if let Some(left) = row.left.filter(|_| row.session.as_deref() == Some(session)) {
                 records += 1;
                 past.add(left);
@@ -66,12 +66,12 @@ struct TimedRow<'r> {
     #[serde(borrow, default)]
     decision: Option<Cow<'r, str>>,
     #[serde(default)]
-    left: Option<Left>,
+    left: Option<LeftState>,
 }
 
 /// When a session made a file, or a directory that it is in, and when its calls ran.
-pub(crate) fn history(log: &Path, session: &str, path: &str) -> History {
-    let mut history = History::default();
+pub(crate) fn history(log: &Path, session: &str, path: &str) -> FileHistory {
+    let mut history = FileHistory::default();
     for bytes in ends(log) {
         for line in bytes.split(|byte| *byte == b'\n') {
             // Most lines of a log may be those of other sessions.
@@ -116,7 +116,7 @@ pub(crate) fn tail(path: &Path, most: u64) -> Vec<u8> {
 mod tests {
     use super::*;
     use serde_json::json;
-    use toolmark_shell::Facts;
+    use toolmark_shell::FileFacts;
 
     #[test]
     fn only_records_of_the_session_count() {

@@ -4,9 +4,9 @@ use super::json::{self, Object};
 use jiff::Timestamp;
 use std::io::Write;
 use std::time::Duration;
-use toolmark_hosts::Verdict;
-use toolmark_hosts::{Args, Event, Moment};
-use toolmark_shell::Left;
+use toolmark_hosts::GuardAnswer;
+use toolmark_hosts::{Args, HookEvent, Moment};
+use toolmark_shell::LeftState;
 
 /// Version of the format, stored under the key that names it.
 const VERSION: u64 = 1;
@@ -26,32 +26,32 @@ const TARGET: usize = 256;
 
 /// A decision and the call it is about.
 #[derive(Debug, Clone)]
-pub struct Record<'a> {
+pub struct AuditRecord<'a> {
     /// Time of the decision.
     pub time: Timestamp,
     /// Host of the call, if the event does not contain it.
     pub host: &'a str,
     /// Event of the call; `None` if it could not be read.
-    pub event: Option<&'a Event<'a>>,
+    pub event: Option<&'a HookEvent<'a>>,
     /// Verdict returned to the host.
-    pub verdict: &'a Verdict,
+    pub verdict: &'a GuardAnswer,
     /// Time taken by the decision.
     pub duration: Duration,
     /// State left behind for later calls of the session.
-    pub left: Option<Left>,
+    pub left: Option<LeftState>,
     /// Settings without effect, because they would have loosened the policy.
     pub ignored: Option<String>,
     /// ID of the process that decided.
     pub pid: u32,
 }
 
-impl<'a> Record<'a> {
+impl<'a> AuditRecord<'a> {
     /// Creates the record of a decision made just now by this process.
     #[must_use]
     pub fn of(
         host: &'a str,
-        event: Option<&'a Event<'a>>,
-        verdict: &'a Verdict,
+        event: Option<&'a HookEvent<'a>>,
+        verdict: &'a GuardAnswer,
         duration: Duration,
     ) -> Self {
         let (time, pid) = (Timestamp::now(), std::process::id());
@@ -92,7 +92,7 @@ impl<'a> Record<'a> {
     }
 }
 
-fn call(object: &mut Object<'_>, event: &Event<'_>) {
+fn call(object: &mut Object<'_>, event: &HookEvent<'_>) {
     object.maybe("session", event.session.as_deref(), TEXT);
     object.maybe("agent", event.agent.as_deref(), TEXT);
     object.maybe("mode", event.mode.as_deref(), TEXT);
@@ -117,7 +117,7 @@ fn moment(moment: Moment) -> &'static str {
     }
 }
 
-fn verdict(object: &mut Object<'_>, verdict: &Verdict) {
+fn verdict(object: &mut Object<'_>, verdict: &GuardAnswer) {
     object.word("decision", verdict.decision.word());
     object.text("rule", &verdict.rule, TEXT);
     object.text("reason", &verdict.reason, TEXT);
@@ -154,26 +154,26 @@ mod tests {
     use serde_json::{Value, json};
     use toolmark_shell::Decision;
 
-    fn event(args: Args) -> Event<'static> {
-        Event {
+    fn event(args: Args) -> HookEvent<'static> {
+        HookEvent {
             name: "PreToolUse".into(),
             session: Some("s".into()),
             cwd: Some("/w".into()),
             call_id: Some("t1".into()),
             args,
-            ..Event::new(Moment::Before, "claude-code", "Bash")
+            ..HookEvent::new(Moment::Before, "claude-code", "Bash")
         }
     }
 
-    fn parsed(event: Option<&Event<'_>>, verdict: &Verdict) -> Value {
-        let line = Record::of("plain", event, verdict, Duration::from_micros(7)).line();
+    fn parsed(event: Option<&HookEvent<'_>>, verdict: &GuardAnswer) -> Value {
+        let line = AuditRecord::of("plain", event, verdict, Duration::from_micros(7)).line();
         assert_eq!(line.iter().filter(|b| **b == b'\n').count(), 1);
         assert_eq!(line.last(), Some(&b'\n'));
         serde_json::from_slice(&line).unwrap()
     }
 
     fn args(args: Value) -> Value {
-        parsed(Some(&event(Args::Json(args))), &Verdict::allow())["args"].take()
+        parsed(Some(&event(Args::Json(args))), &GuardAnswer::allow())["args"].take()
     }
 
     #[test]
@@ -205,16 +205,16 @@ mod tests {
 
     #[test]
     fn what_could_not_be_read_and_what_has_run() {
-        let record = parsed(None, &Verdict::new(Decision::Ask, "error", "no JSON"));
+        let record = parsed(None, &GuardAnswer::new(Decision::Ask, "error", "no JSON"));
         assert_eq!((&record["host"], &record["decision"]), (&json!("plain"), &json!("ask")));
         assert!(record.get("event").is_none());
-        let after = Event {
+        let after = HookEvent {
             moment: Moment::After,
             failed: Some(true),
             result: Some(format!("password=hunter2 {}", "x".repeat(9_000)).into()),
             ..event(Args::Text("ls".into()))
         };
-        let record = parsed(Some(&after), &Verdict::allow());
+        let record = parsed(Some(&after), &GuardAnswer::allow());
         assert_eq!((&record["status"], &record["args"]), (&json!("failed"), &json!("ls")));
         let result = record["result"].as_str().unwrap();
         assert!(result.starts_with("password=[redacted] xxx"), "{result}");
@@ -236,7 +236,7 @@ mod tests {
                 "--token=[redacted]": "x", "max_tokens": 12_345_678,
             })
         );
-        let mut verdict = Verdict::new(Decision::Ask, "r", "it says password=hunter2");
+        let mut verdict = GuardAnswer::new(Decision::Ask, "r", "it says password=hunter2");
         verdict.suggestion = Some("--password hunter2".into());
         let line = parsed(Some(&event(Args::Text("password: hunter2".into()))), &verdict);
         assert!(!line.to_string().contains("hunter2"), "{line}");
@@ -247,7 +247,7 @@ mod tests {
         let token = format!("ghp_{}", "a1B2c3D4e5F6g7H8i9J0".repeat(2));
         for before in 4_050..4_100 {
             let text = format!("{} {token} {}", "é".repeat(before / 2), "y".repeat(2_000));
-            let record = parsed(Some(&event(Args::Text(text))), &Verdict::allow());
+            let record = parsed(Some(&event(Args::Text(text))), &GuardAnswer::allow());
             let kept = record["args"].as_str().unwrap();
             assert!(!kept.contains("a1B2"), "{before}: {kept}");
             assert!(kept.ends_with(" bytes cut]"), "{before}");
@@ -271,10 +271,11 @@ mod tests {
         let deep = (0..100).fold(json!(1), |inner, _| json!([inner]));
         assert!(args(deep).to_string().contains("[1 cut]"));
         // Nothing makes a record long: names, keys, escapes.
-        let long = Event { session: Some("s".repeat(1 << 20).into()), ..event(Args::None) };
+        let long = HookEvent { session: Some("s".repeat(1 << 20).into()), ..event(Args::None) };
         let hostile = json!({"k".repeat(1 << 20): "\u{1}".repeat(1 << 20)});
         for event in [long, event(Args::Json(hostile))] {
-            let line = Record::of("h", Some(&event), &Verdict::allow(), Duration::ZERO).line();
+            let line =
+                AuditRecord::of("h", Some(&event), &GuardAnswer::allow(), Duration::ZERO).line();
             assert!(line.len() < 32 << 10, "{}", line.len());
         }
     }

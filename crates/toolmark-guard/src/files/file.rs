@@ -5,7 +5,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use toolmark_base::{ReadFileError, read_file};
 use toolmark_config::{Node, Problem};
-use toolmark_config::{Source, parse};
+use toolmark_config::{SourceText, parse};
 
 /// Maximum size of a policy, in bytes.
 const LARGEST: u64 = 1 << 20;
@@ -14,7 +14,7 @@ const LARGEST_OF_PROJECT: u64 = 64 << 10;
 
 /// A file with a `guard:` or a `tools:` part.
 pub(super) struct File {
-    pub(super) source: Source,
+    pub(super) source: SourceText,
     pub(super) node: Option<Node>,
     pub(super) problems: Vec<Problem>,
 }
@@ -86,7 +86,7 @@ impl File {
         }
         let text =
             String::from_utf8(bytes).map_err(|_| PolicyFileError::NotUtf8(path.to_owned()))?;
-        let source = Source::new(path.to_string_lossy(), text);
+        let source = SourceText::new(path.to_string_lossy(), text);
         let parsed = parse(&source);
         let (node, problems) = (parsed.node, parsed.problems);
         let has_part =

@@ -13,19 +13,19 @@ pub mod settings;
 use crate::allowed::{self, Allowed};
 use crate::audit;
 use crate::guard::{Guard, TranscriptReader};
-use crate::policy::{Base, Import, Layer, Origin, Policy, Whose};
+use crate::policy::{Base, Import, Layer, Policy, PolicyOrigin, Whose};
 use file::{File, PolicyFileError};
 use std::env;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use toolmark_config::{Node, Problem, Source};
+use toolmark_config::{Node, Problem, SourceText};
 use toolmark_hosts::tool_policy::ToolPolicy;
 use toolmark_hosts::toolset::{Toolset, Toolsets};
-use toolmark_hosts::{Event, Moment, Verdict, moved_settings, own};
+use toolmark_hosts::{GuardAnswer, HookEvent, Moment, moved_settings, own};
 use toolmark_match::call_match::{CompiledSchema, SchemaCompiler, SchemaError};
 use toolmark_session::tool_rules::Past;
-use toolmark_shell::{Decision, Effect, Facts, Protection};
+use toolmark_shell::{Decision, Effect, FileFacts, Protection};
 
 /// Environment variable with the path of the user's file.
 const POLICY: &str = "TOOLMARK_GUARD_POLICY";
@@ -57,11 +57,11 @@ pub struct Readers {
 
 /// A policy file and its errors.
 #[derive(Debug)]
-pub struct Read {
+pub struct PolicyRead {
     /// Owner of the file.
     pub whose: Whose,
     /// The file.
-    pub source: Source,
+    pub source: SourceText,
     /// Errors in the file.
     pub problems: Vec<Problem>,
 }
@@ -72,7 +72,7 @@ pub struct Opened {
     /// The guard, without the parts of the files that could not be read.
     pub guard: Guard,
     /// The files, the user's first.
-    pub files: Vec<Read>,
+    pub files: Vec<PolicyRead>,
     /// Errors that cannot be shown in a file.
     pub faults: Vec<String>,
     /// Whether the files have a part without a reader. The guard lacks that part.
@@ -207,7 +207,7 @@ impl Opened {
     /// Returns the verdict of the policy files about a call. If they are unreliable, the verdict is
     /// at least as strict as the decision for that case.
     #[must_use]
-    pub fn verdict(&self, event: &Event<'_>, facts: Option<&dyn Facts>) -> Verdict {
+    pub fn verdict(&self, event: &HookEvent<'_>, facts: Option<&dyn FileFacts>) -> GuardAnswer {
         self.verdict_after(event, facts, None)
     }
 
@@ -215,10 +215,10 @@ impl Opened {
     #[must_use]
     pub fn verdict_after(
         &self,
-        event: &Event<'_>,
-        facts: Option<&dyn Facts>,
+        event: &HookEvent<'_>,
+        facts: Option<&dyn FileFacts>,
         past: Option<&dyn Past>,
-    ) -> Verdict {
+    ) -> GuardAnswer {
         let own = self.own_verdict(event, facts, past);
         let own = match &self.other {
             Some(other) => stricter(own, other.opened.own_verdict(event, facts, past)),
@@ -237,14 +237,14 @@ impl Opened {
 
     fn own_verdict(
         &self,
-        event: &Event<'_>,
-        facts: Option<&dyn Facts>,
+        event: &HookEvent<'_>,
+        facts: Option<&dyn FileFacts>,
         past: Option<&dyn Past>,
-    ) -> Verdict {
+    ) -> GuardAnswer {
         let verdict = self.guard.decide_after(event, facts, past);
         match self.broken() {
             Some((decision, words)) if decision > verdict.decision => {
-                Verdict::new(decision, "error", words)
+                GuardAnswer::new(decision, "error", words)
             }
             _ => verdict,
         }
@@ -253,7 +253,7 @@ impl Opened {
     /// Returns the verdict, or an allowing one if the user has allowed this exact command by hand.
     /// A call that would disarm the guard stays stopped.
     #[must_use]
-    pub fn lifted(&self, event: &Event<'_>, verdict: Verdict) -> Verdict {
+    pub fn lifted(&self, event: &HookEvent<'_>, verdict: GuardAnswer) -> GuardAnswer {
         let disarms =
             || verdict.analysis.iter().flat_map(|found| &found.effects).any(Effect::disarms);
         let is_own = !verdict.rule.starts_with(SYSTEM);
@@ -272,16 +272,20 @@ impl Opened {
                 let how = if once { "once" } else { "always" };
                 let reason = format!("the user has allowed this command {how}");
                 let analysis = verdict.analysis;
-                Verdict {
+                GuardAnswer {
                     analysis,
-                    ..Verdict::new(Decision::Allow, format!("allowed.{how}"), reason)
+                    ..GuardAnswer::new(Decision::Allow, format!("allowed.{how}"), reason)
                 }
             }
         }
     }
 
     /// Adds how a person lifts a decision that stops a command.
-    pub(crate) fn with_way_out(&self, event: &Event<'_>, mut verdict: Verdict) -> Verdict {
+    pub(crate) fn with_way_out(
+        &self,
+        event: &HookEvent<'_>,
+        mut verdict: GuardAnswer,
+    ) -> GuardAnswer {
         let disarms =
             || verdict.analysis.iter().flat_map(|found| &found.effects).any(Effect::disarms);
         let is_liftable = event.moment == Moment::Before
@@ -307,7 +311,7 @@ impl Opened {
         let checked = self.guard.policy().check_all();
         let loosened = self.guard.policy().loosened();
         let project = self.guard.policy().project().map(|layer| layer.origin().file.clone());
-        let is_project = |file: &Read| project.as_deref() == Some(&file.source.name);
+        let is_project = |file: &PolicyRead| project.as_deref() == Some(&file.source.name);
         let at = self.files.iter().position(is_project);
         for (index, file) in self.files.iter_mut().enumerate() {
             match Some(index) == at {
@@ -338,9 +342,11 @@ pub fn open(cwd: Option<&str>, trust: Trust<'_>, readers: Option<&Readers>) -> O
 }
 
 fn open_own(cwd: Option<&str>, trust: Trust<'_>, readers: Option<&Readers>) -> Opened {
-    let named = Named::by_environment();
+    let named = ConfiguredFile::by_environment();
     let Trust::Fixed(fixed) = trust else { return open_with(cwd, named.as_ref(), readers) };
-    let Some(own) = Named::trusted(fixed) else { return open_with(cwd, named.as_ref(), readers) };
+    let Some(own) = ConfiguredFile::trusted(fixed) else {
+        return open_with(cwd, named.as_ref(), readers);
+    };
     let mut opened = open_with(cwd, Some(&own), readers);
     if let Some(named) = named.filter(|named| named.is_foreign(&own)) {
         let other = open_with(cwd, Some(&named), readers);
@@ -355,8 +361,8 @@ fn open_own(cwd: Option<&str>, trust: Trust<'_>, readers: Option<&Readers>) -> O
 /// `--policy` uses only its stricter parts.
 #[must_use]
 pub fn named_by_environment() -> Option<String> {
-    let own = Named::trusted(None)?;
-    let named = Named::by_environment()?;
+    let own = ConfiguredFile::trusted(None)?;
+    let named = ConfiguredFile::by_environment()?;
     named.is_foreign(&own).then(|| {
         format!(
             "{} names {}, not {}: a hook takes from it only what is stricter, unless `install` \
@@ -371,7 +377,7 @@ pub fn named_by_environment() -> Option<String> {
 impl Opened {
     /// Adds the policy of the machine.
     fn add_system(&mut self, path: &Path, readers: Option<&Readers>) {
-        let named = Named { path: path.to_owned(), by: "the machine" };
+        let named = ConfiguredFile { path: path.to_owned(), by: "the machine" };
         let system = open_with(None, Some(&named), readers);
         self.lacks_reader |= system.lacks_reader;
         self.system = Some(Box::new(system));
@@ -384,27 +390,27 @@ impl Opened {
     }
 }
 
-fn stricter(one: Verdict, other: Verdict) -> Verdict {
+fn stricter(one: GuardAnswer, other: GuardAnswer) -> GuardAnswer {
     if other.decision > one.decision { other } else { one }
 }
 
 /// Returns the path of the user's file according to the environment, whether it exists or not.
 #[must_use]
 pub fn user_policy() -> Option<PathBuf> {
-    Some(Named::by_environment()?.path)
+    Some(ConfiguredFile::by_environment()?.path)
 }
 
 /// Returns the path of the file with the commands that the user allows by hand.
 #[must_use]
 pub fn allowed_file() -> Option<PathBuf> {
-    Some(allowed::beside(&std::path::absolute(Named::by_environment()?.path).ok()?))
+    Some(allowed::beside(&std::path::absolute(ConfiguredFile::by_environment()?.path).ok()?))
 }
 
 /// Returns the path of the user's file that must be passed to a hook; `None` if the hook finds it
 /// itself.
 #[must_use]
 pub fn to_be_fixed() -> Option<PathBuf> {
-    let named = Named::by_environment()?;
+    let named = ConfiguredFile::by_environment()?;
     let path = std::path::absolute(&named.path).ok()?;
     (system_policy().as_ref() != Some(&path)).then_some(path)
 }
@@ -442,13 +448,13 @@ fn system_log() -> Option<PathBuf> {
 }
 
 /// Configured path of the user's file.
-struct Named {
+struct ConfiguredFile {
     path: PathBuf,
     /// Variable with the path.
     by: &'static str,
 }
 
-impl Named {
+impl ConfiguredFile {
     fn by_environment() -> Option<Self> {
         let set = |name| env::var_os(name).filter(|value| !value.is_empty());
         if let Some(path) = set(POLICY) {
@@ -490,7 +496,11 @@ impl Named {
     }
 }
 
-fn open_with(cwd: Option<&str>, named: Option<&Named>, readers: Option<&Readers>) -> Opened {
+fn open_with(
+    cwd: Option<&str>,
+    named: Option<&ConfiguredFile>,
+    readers: Option<&Readers>,
+) -> Opened {
     let mut opened = Opened::default();
     let home = home();
     let user = named.and_then(|named| {
@@ -560,10 +570,10 @@ fn programs() -> Vec<String> {
 #[must_use]
 pub fn user_layer(schemas: SchemaCompiler) -> Option<Layer> {
     let home = home();
-    let named = Named::by_environment()?;
+    let named = ConfiguredFile::by_environment()?;
     let read = File::read(&named.path, named.must_exist(), Whose::User);
     let File { source, node, .. } = read.ok()??;
-    let origin = Origin {
+    let origin = PolicyOrigin {
         whose: Whose::User,
         file: source.name.to_string(),
         base: Base { directory: None, home },
@@ -592,7 +602,7 @@ impl Opened {
         readers: Option<&Readers>,
     ) -> Option<(Layer, Vec<Toolset>)> {
         let File { source, node, mut problems } = file;
-        let origin = Origin { whose, file: source.name.to_string(), base };
+        let origin = PolicyOrigin { whose, file: source.name.to_string(), base };
         let schemas = readers.map_or(no_schemas as SchemaCompiler, |readers| readers.schemas);
         let conditions = node.as_ref().filter(|root| file::has_conditions(root));
         let conditions = conditions.map(|root| ToolPolicy::read(root, &mut problems));
@@ -628,7 +638,7 @@ impl Opened {
             }
             None => layer,
         };
-        self.files.push(Read { whose, source, problems });
+        self.files.push(PolicyRead { whose, source, problems });
         Some((layer?, toolsets))
     }
 }
@@ -692,7 +702,7 @@ fn home_of(users: &str, uid: u32) -> Option<&str> {
 /// Whether a path is the user's own file.
 #[must_use]
 pub fn is_user_file(path: &Path) -> bool {
-    Named::by_environment().is_some_and(|named| is_same(&named.path, path))
+    ConfiguredFile::by_environment().is_some_and(|named| is_same(&named.path, path))
 }
 
 fn is_same(one: &Path, other: &Path) -> bool {
@@ -744,7 +754,7 @@ mod tests {
             std::fs::write(&system, systems).unwrap();
             let mut opened = open(None, Trust::Fixed(Some(&user)), None);
             opened.add_system(&system, None);
-            let mut event = Event::new(Moment::Before, "claude-code", "Bash");
+            let mut event = HookEvent::new(Moment::Before, "claude-code", "Bash");
             event.args = Args::Json(serde_json::json!({"command": command}));
             event.cwd = Some("/w".into());
             let verdict = opened.verdict(&event, None);

@@ -1,7 +1,7 @@
 //! The settings files of Claude Code whose permission rules a policy imports.
 
 use super::home;
-use crate::permissions::{Permissions, Settings};
+use crate::permissions::{PermissionRules, PermissionSettings};
 use crate::policy::Whose;
 use std::path::{Path, PathBuf};
 use toolmark_base::{ReadFileError, read_file};
@@ -30,7 +30,7 @@ fn paths() -> Option<&'static Paths> {
 
 /// Returns the base of the paths in a settings file.
 #[must_use]
-pub fn located(path: &Path) -> Settings {
+pub fn located(path: &Path) -> PermissionSettings {
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let home = home();
     let directory = absolute.parent();
@@ -43,13 +43,13 @@ pub fn located(path: &Path) -> Settings {
         directory => directory,
     };
     let root = root.map(|root| root.to_string_lossy().into_owned());
-    Settings { file: path.display().to_string(), root, home, tightens_only: false }
+    PermissionSettings { file: path.display().to_string(), root, home, tightens_only: false }
 }
 
 /// Returns the rules that apply to a session: for the user's policy all of them, but only the
 /// stricter ones of those that came with the project; for a project's policy its own.
-pub(super) fn of_session(whose: Whose, cwd: Option<&str>) -> (Permissions, Vec<String>) {
-    let mut permissions = Permissions::default();
+pub(super) fn of_session(whose: Whose, cwd: Option<&str>) -> (PermissionRules, Vec<String>) {
+    let mut permissions = PermissionRules::default();
     let mut faults = Vec::new();
     let files = all(cwd.map(Path::new));
     let own = usize::from(whose == Whose::Project);
@@ -58,7 +58,7 @@ pub(super) fn of_session(whose: Whose, cwd: Option<&str>) -> (Permissions, Vec<S
             Ok(None) => {}
             Ok(Some(text)) => {
                 let tightens_only = whose == Whose::User && at > 0;
-                let settings = Settings { tightens_only, ..located(path) };
+                let settings = PermissionSettings { tightens_only, ..located(path) };
                 if let Err(why) = permissions.add(&text, &settings) {
                     faults.push(format!("failed to read {}: {why}", path.display()));
                 }

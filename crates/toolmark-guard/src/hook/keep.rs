@@ -2,25 +2,25 @@
 //! question.
 
 use crate::files::{BY_EFFECT, Opened};
-use crate::kept::{Entry, Keeping, Store, before, note_result};
+use crate::kept::{Keeping, KeptEntry, KeptStore, before, note_result};
 use crate::policy::Preset;
 use std::path::Path;
-use toolmark_hosts::{Event, Moment, Verdict};
-use toolmark_shell::{Decision, Facts};
+use toolmark_hosts::{GuardAnswer, HookEvent, Moment};
+use toolmark_shell::{Decision, FileFacts};
 
 /// Keeps what the call would destroy before it runs, and notes what it left after it.
 pub(super) fn around(
     opened: &Opened,
     log: &Path,
-    event: &Event<'_>,
-    verdict: Verdict,
-    facts: &dyn Facts,
-) -> Verdict {
+    event: &HookEvent<'_>,
+    verdict: GuardAnswer,
+    facts: &dyn FileFacts,
+) -> GuardAnswer {
     let policy = opened.guard.policy();
     if !opened.keeps() || policy.preset() == Preset::Observe {
         return verdict;
     }
-    let store = Store::beside(log);
+    let store = KeptStore::beside(log);
     match event.moment {
         Moment::Before => {}
         Moment::After => {
@@ -43,30 +43,30 @@ pub(super) fn around(
         // What cannot be kept is only lost with the user's consent.
         Keeping::Failed(why) if verdict.decision == Decision::Allow => {
             let reason = format!("replaces or deletes the only copy of a file: {why}");
-            let ask = Verdict::new(Decision::Ask, "not-kept", reason);
-            Verdict { analysis: verdict.analysis, unattended: verdict.unattended, ..ask }
+            let ask = GuardAnswer::new(Decision::Ask, "not-kept", reason);
+            GuardAnswer { analysis: verdict.analysis, unattended: verdict.unattended, ..ask }
         }
         Keeping::Failed(_) => verdict,
     }
 }
 
-fn with_note(verdict: Verdict, entry: &Entry) -> Verdict {
+fn with_note(verdict: GuardAnswer, entry: &KeptEntry) -> GuardAnswer {
     let note = note(entry);
     let context = match verdict.context {
         Some(context) => format!("{context}\n{note}"),
         None => note,
     };
-    Verdict { context: Some(context), ..verdict }
+    GuardAnswer { context: Some(context), ..verdict }
 }
 
-fn lifted(verdict: Verdict, entry: &Entry) -> Verdict {
+fn lifted(verdict: GuardAnswer, entry: &KeptEntry) -> GuardAnswer {
     let reason = format!("{}; kept: {}", verdict.reason, entry.id);
-    let allow = Verdict::new(Decision::Allow, "kept", reason);
-    with_note(Verdict { analysis: verdict.analysis, ..allow }, entry)
+    let allow = GuardAnswer::new(Decision::Allow, "kept", reason);
+    with_note(GuardAnswer { analysis: verdict.analysis, ..allow }, entry)
 }
 
 /// Returns one line for the agent and the user.
-fn note(entry: &Entry) -> String {
+fn note(entry: &KeptEntry) -> String {
     format!(
         "toolmark guard kept {} that this call deletes or overwrites; to get it \
          back: toolmark guard undo {}",

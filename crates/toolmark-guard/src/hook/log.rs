@@ -1,19 +1,19 @@
 //! Logging of every decision of the hook, which answers even if the record cannot be written.
 
-use crate::audit::{self, Record};
+use crate::audit::{self, AuditRecord};
 use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
-use toolmark_hosts::{Answer, Event, Host, Moment, Verdict};
-use toolmark_shell::Left;
+use toolmark_hosts::{GuardAnswer, HookEvent, HookOutput, Host, Moment};
+use toolmark_shell::LeftState;
 
 /// Basis of a decision.
 pub(super) struct Basis {
     /// Path of the log; `None` if logging is disabled.
     pub(super) place: io::Result<Option<PathBuf>>,
-    pub(super) limits: audit::Limits,
+    pub(super) limits: audit::AuditLimits,
     /// State that the call leaves behind.
-    pub(super) left: Option<Left>,
+    pub(super) left: Option<LeftState>,
     /// Settings that would have loosened the policy.
     pub(super) ignored: Option<String>,
     pub(super) took: Duration,
@@ -23,13 +23,13 @@ pub(super) struct Basis {
 /// is a note in the answer.
 pub(super) fn answer(
     host: &Host,
-    event: Option<&Event<'_>>,
-    verdict: &Verdict,
+    event: Option<&HookEvent<'_>>,
+    verdict: &GuardAnswer,
     basis: Basis,
-) -> Answer {
+) -> HookOutput {
     let mut answer = host.answer(event, verdict);
     let Basis { place, limits, left, ignored, took } = basis;
-    let record = Record { ignored, left, ..Record::of(host.id, event, verdict, took) };
+    let record = AuditRecord { ignored, left, ..AuditRecord::of(host.id, event, verdict, took) };
     if let Err(error) = keep(&record, place, limits) {
         if !answer.stderr.is_empty() && !answer.stderr.ends_with('\n') {
             answer.stderr.push('\n');
@@ -40,9 +40,9 @@ pub(super) fn answer(
 }
 
 fn keep(
-    record: &Record<'_>,
+    record: &AuditRecord<'_>,
     place: io::Result<Option<PathBuf>>,
-    limits: audit::Limits,
+    limits: audit::AuditLimits,
 ) -> io::Result<()> {
     if record.event.is_some_and(|event| event.moment == Moment::Other) {
         return Ok(());

@@ -22,8 +22,8 @@ use std::io::{self, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::time::{Duration, Instant};
-use toolmark_hosts::{Answer, Fault, Host, Moment, Verdict};
-use toolmark_shell::{Decision, Facts};
+use toolmark_hosts::{GuardAnswer, HookOutput, Host, Moment, PayloadError};
+use toolmark_shell::{Decision, FileFacts};
 
 /// Time limit for a host to pass its payload.
 const TIMEOUT: Duration = Duration::from_secs(2);
@@ -59,7 +59,7 @@ impl<'a> HookArgs<'a> {
 /// Reads the payload, decides and answers; returns the exit code.
 #[must_use]
 pub fn run(asked: HookArgs<'_>, readers: Option<&Readers>) -> u8 {
-    let hook = Hook { asked, readers };
+    let hook = GuardHook { asked, readers };
     let payload = match payload::read(TIMEOUT) {
         Ok(payload) => payload,
         Err(error) if error.kind() == io::ErrorKind::FileTooLarge => {
@@ -78,41 +78,43 @@ pub fn run(asked: HookArgs<'_>, readers: Option<&Readers>) -> u8 {
 }
 
 /// Arguments and readers of the hook.
-struct Hook<'a> {
+struct GuardHook<'a> {
     asked: HookArgs<'a>,
     readers: Option<&'a Readers>,
 }
 
 /// Result of handling a payload.
 enum Reply {
-    Answer(Answer),
+    Answer(HookOutput),
     /// This program cannot read the policy completely.
     LacksReader,
 }
 
 /// Host named on the command line.
-enum Named {
+enum NamedHost {
     Not,
     Known(&'static Host),
-    Unknown(Fault),
+    Unknown(PayloadError),
 }
 
-impl Hook<'_> {
+impl GuardHook<'_> {
     fn answer(&self, payload: &[u8]) -> Reply {
         match self.named() {
-            Named::Known(host) => self.decide(host, payload),
-            Named::Not => self.decide(toolmark_hosts::detect(payload), payload),
-            Named::Unknown(fault) => {
+            NamedHost::Known(host) => self.decide(host, payload),
+            NamedHost::Not => self.decide(toolmark_hosts::detect(payload), payload),
+            NamedHost::Unknown(fault) => {
                 Reply::Answer(self.refuse(toolmark_hosts::detect(payload), &fault))
             }
         }
     }
 
-    fn named(&self) -> Named {
+    fn named(&self) -> NamedHost {
         match self.asked.host.map(|id| (id, toolmark_hosts::by_id(id))) {
-            None => Named::Not,
-            Some((_, Some(host))) => Named::Known(host),
-            Some((id, None)) => Named::Unknown(Fault::new(format!("unknown host `{id}`"))),
+            None => NamedHost::Not,
+            Some((_, Some(host))) => NamedHost::Known(host),
+            Some((id, None)) => {
+                NamedHost::Unknown(PayloadError::new(format!("unknown host `{id}`")))
+            }
         }
     }
 
@@ -131,7 +133,7 @@ impl Hook<'_> {
         let log = place.as_ref().ok().and_then(Option::as_deref);
         let live = disk.map(|disk| Live::new(disk, log, event.session.as_deref()));
         let live = live.map(|live| live.with_transcript(&event));
-        let verdict = opened.verdict(&event, live.as_ref().map(|live| live as &dyn Facts));
+        let verdict = opened.verdict(&event, live.as_ref().map(|live| live as &dyn FileFacts));
         let verdict = opened.lifted(&event, verdict);
         let verdict = match (log, &live) {
             (Some(log), Some(live)) => keep::around(&opened, log, &event, verdict, live),
@@ -162,13 +164,13 @@ impl Hook<'_> {
     }
 
     /// Returns the answer if no decision could be made.
-    fn refuse(&self, host: &Host, fault: &Fault) -> Answer {
+    fn refuse(&self, host: &Host, fault: &PayloadError) -> HookOutput {
         let decision = self.open(None).on_error();
-        self.stop(host, Verdict::new(decision, "error", fault.to_string()))
+        self.stop(host, GuardAnswer::new(decision, "error", fault.to_string()))
     }
 
     /// Returns the answer to an unknown call.
-    fn stop(&self, host: &Host, verdict: Verdict) -> Answer {
+    fn stop(&self, host: &Host, verdict: GuardAnswer) -> HookOutput {
         let opened = self.open(None);
         let basis = log::Basis {
             place: opened.log_place(self.asked.log),
@@ -182,17 +184,20 @@ impl Hook<'_> {
 
     /// Answers if the payload is unknown or could not be handled.
     fn fail(&self, why: &str) -> u8 {
-        say(&self.refuse(self.host(), &Fault::new(why)))
+        say(&self.refuse(self.host(), &PayloadError::new(why)))
     }
 
     /// Denies a payload for its size. The mode of the session is then unknown, as is whether the
     /// user would be prompted, and enlarging a call must not bypass the guard.
     fn turn_away(&self, why: String) -> u8 {
-        let mut verdict = Verdict::new(Decision::Deny, "size", why);
+        let mut verdict = GuardAnswer::new(Decision::Deny, "size", why);
         // A policy that only observes stops nothing.
         if self.open(None).guard.policy().preset() == Preset::Observe {
-            verdict =
-                Verdict { decision: Decision::Allow, observed: Some(Decision::Deny), ..verdict };
+            verdict = GuardAnswer {
+                decision: Decision::Allow,
+                observed: Some(Decision::Deny),
+                ..verdict
+            };
         }
         say(&self.stop(self.host(), verdict))
     }
@@ -200,13 +205,13 @@ impl Hook<'_> {
     /// Returns the host if there is no payload to detect it from.
     fn host(&self) -> &'static Host {
         match self.named() {
-            Named::Known(host) => host,
-            Named::Not | Named::Unknown(_) => toolmark_hosts::detect(b""),
+            NamedHost::Known(host) => host,
+            NamedHost::Not | NamedHost::Unknown(_) => toolmark_hosts::detect(b""),
         }
     }
 }
 
-fn say(answer: &Answer) -> u8 {
+fn say(answer: &HookOutput) -> u8 {
     let out = io::stdout().lock().write_all(answer.stdout.as_bytes());
     let err = io::stderr().lock().write_all(answer.stderr.as_bytes());
     match out.and(err) {

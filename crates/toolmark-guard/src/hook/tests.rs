@@ -61,7 +61,7 @@ impl Stage {
         fs::write(&policy, "guard: {keep: false}\n").unwrap();
         let log = self.log.clone().unwrap_or_else(|| "off".into());
         let asked = HookArgs { host: Some(host), policy: Some(&policy), log: Some(&log) };
-        let hook = Hook { asked, readers: None };
+        let hook = GuardHook { asked, readers: None };
         match hook.answer(payload.to_string().as_bytes()) {
             Reply::Answer(answer) => !answer.stops(),
             Reply::LacksReader => panic!("no policy"),
@@ -69,14 +69,14 @@ impl Stage {
     }
 
     /// Sends a call and runs it where it is allowed.
-    fn run(&self, host: &str, mode: &str, call: &Call<'_>) -> bool {
+    fn run(&self, host: &str, mode: &str, call: &HookCall<'_>) -> bool {
         let (tool, input) = self.input(host, call);
         let is_allowed = self.send(host, mode, "PreToolUse", tool, &input);
         if is_allowed {
             match *call {
-                Call::Write(name, text) => fs::write(self.path(name), text).unwrap(),
-                Call::Edit(name) => fs::write(self.path(name), "edited\n").unwrap(),
-                Call::Shell(command) => {
+                HookCall::Write(name, text) => fs::write(self.path(name), text).unwrap(),
+                HookCall::Edit(name) => fs::write(self.path(name), "edited\n").unwrap(),
+                HookCall::Shell(command) => {
                     let mut shell = Command::new("sh");
                     shell.args(["-c", command]).current_dir(self.app()).output().unwrap();
                 }
@@ -86,25 +86,25 @@ impl Stage {
         is_allowed
     }
 
-    fn input(&self, host: &str, call: &Call<'_>) -> (&'static str, Value) {
+    fn input(&self, host: &str, call: &HookCall<'_>) -> (&'static str, Value) {
         let patch = |body: String| {
             ("apply_patch", json!({"command": format!("*** Begin Patch\n{body}\n*** End Patch\n")}))
         };
         match *call {
-            Call::Write(name, text) if host == "codex" => {
+            HookCall::Write(name, text) if host == "codex" => {
                 patch(format!("*** Add File: {name}\n+{}", text.trim_end()))
             }
-            Call::Edit(name) if host == "codex" => {
+            HookCall::Edit(name) if host == "codex" => {
                 patch(format!("*** Update File: {name}\n@@\n-a\n+b"))
             }
-            Call::Write(name, text) => {
+            HookCall::Write(name, text) => {
                 ("Write", json!({"file_path": self.path(name), "content": text}))
             }
-            Call::Edit(name) => {
+            HookCall::Edit(name) => {
                 let file = self.path(name);
                 ("Edit", json!({"file_path": file, "old_string": "a", "new_string": "b"}))
             }
-            Call::Shell(command) => ("Bash", json!({"command": command})),
+            HookCall::Shell(command) => ("Bash", json!({"command": command})),
         }
     }
 
@@ -116,7 +116,7 @@ impl Stage {
     }
 }
 
-enum Call<'c> {
+enum HookCall<'c> {
     Write(&'c str, &'c str),
     Edit(&'c str),
     Shell(&'c str),
@@ -136,25 +136,25 @@ fn a_session_edits_and_removes_what_it_wrote() {
     for (host, mode) in MODES {
         let Some(stage) = Stage::new() else { return };
         for (call, want) in [
-            (Call::Write("calc.py", "a + b\n"), true),
-            (Call::Edit("calc.py"), true),
-            (Call::Edit("calc.py"), true),
-            (Call::Shell("rm calc.py"), true),
-            (Call::Shell("cat > gen.py <<'E'\nx = 1\nE"), true),
-            (Call::Edit("gen.py"), true),
-            (Call::Write("old.py", "x\n"), true),
+            (HookCall::Write("calc.py", "a + b\n"), true),
+            (HookCall::Edit("calc.py"), true),
+            (HookCall::Edit("calc.py"), true),
+            (HookCall::Shell("rm calc.py"), true),
+            (HookCall::Shell("cat > gen.py <<'E'\nx = 1\nE"), true),
+            (HookCall::Edit("gen.py"), true),
+            (HookCall::Write("old.py", "x\n"), true),
             // The user's own file is not the session's, before and after.
-            (Call::Edit("todo.md"), false),
-            (Call::Write("todo.md", "mine\n"), false),
-            (Call::Shell("rm todo.md"), false),
-            (Call::Edit("main.py"), true),
+            (HookCall::Edit("todo.md"), false),
+            (HookCall::Write("todo.md", "mine\n"), false),
+            (HookCall::Shell("rm todo.md"), false),
+            (HookCall::Edit("main.py"), true),
         ] {
             let (tool, input) = stage.input(host, &call);
             assert_eq!(stage.run(host, mode, &call), want, "{host} {mode}: {tool} {input}");
         }
         // Somebody else has changed it since.
         stage.change_later("old.py");
-        for call in [Call::Edit("old.py"), Call::Shell("rm old.py")] {
+        for call in [HookCall::Edit("old.py"), HookCall::Shell("rm old.py")] {
             assert!(!stage.run(host, mode, &call), "{host} {mode}");
         }
     }
@@ -167,7 +167,7 @@ fn a_patch_in_a_shell_command_adds_files_too() {
         format!("apply_patch <<'E'\n*** Begin Patch\n*** {verb} File: {name}\n+x\n*** End Patch\nE")
     };
     let run = |command: &str| {
-        let is_allowed = stage.run("codex", "default", &Call::Shell(command));
+        let is_allowed = stage.run("codex", "default", &HookCall::Shell(command));
         // There is no such program here.
         fs::write(stage.path("n.py"), "x\n").unwrap();
         is_allowed
@@ -204,7 +204,7 @@ fn the_transcript_says_what_a_session_wrote() {
             ],
         };
         fs::write(&file, "x\n").unwrap();
-        let edit = |name| stage.run(host, mode, &Call::Edit(name));
+        let edit = |name| stage.run(host, mode, &HookCall::Edit(name));
         assert!(!edit("calc.py"), "{host} {mode}: there is no transcript yet");
         let text = lines.map(|line| line.to_string()).join("\n");
         fs::write(stage.transcript(), &text).unwrap();
@@ -214,7 +214,7 @@ fn the_transcript_says_what_a_session_wrote() {
         assert!(!edit("calc.py"), "{host} {mode}: changed since");
         // Nobody may write what is believed.
         let forge = format!("cp {} {}", user.display(), stage.transcript().display());
-        assert!(!stage.run(host, mode, &Call::Shell(&forge)), "{host} {mode}");
+        assert!(!stage.run(host, mode, &HookCall::Shell(&forge)), "{host} {mode}");
     }
 }
 

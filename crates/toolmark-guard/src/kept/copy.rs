@@ -1,6 +1,6 @@
 //! Copying of files into an entry, within limits.
 
-use super::store::{Draft, Item, ItemKind};
+use super::store::{Draft, ItemKind, KeptItem};
 use std::collections::BTreeSet;
 use std::fs::{self, File, Metadata};
 use std::io;
@@ -18,7 +18,7 @@ const MAX_TIME: Duration = Duration::from_millis(400);
 #[derive(Debug)]
 pub(super) struct Copier<'d> {
     draft: &'d Draft,
-    pub(super) items: Vec<Item>,
+    pub(super) items: Vec<KeptItem>,
     seen: BTreeSet<PathBuf>,
     pub(super) bytes: u64,
     until: Instant,
@@ -26,7 +26,7 @@ pub(super) struct Copier<'d> {
 
 /// Ways to keep a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum By {
+pub(super) enum CopyMethod {
     /// By its content.
     Copy,
     /// By a second name, because the call only deletes it: a file that stays would change under
@@ -88,7 +88,12 @@ impl<'d> Copier<'d> {
 
     /// Keeps a path and everything below it; the error is the reason why it could not be kept.
     /// Names in `skips` are not descended into.
-    pub(super) fn keep(&mut self, path: &Path, by: By, skips: &[&str]) -> Result<(), KeepError> {
+    pub(super) fn keep(
+        &mut self,
+        path: &Path,
+        by: CopyMethod,
+        skips: &[&str],
+    ) -> Result<(), KeepError> {
         let mut pending = vec![path.to_owned()];
         while let Some(path) = pending.pop() {
             if !self.seen.insert(path.clone()) {
@@ -121,10 +126,16 @@ impl<'d> Copier<'d> {
         Ok(())
     }
 
-    fn keep_file(&mut self, path: PathBuf, by: By, about: &Metadata) -> Result<(), KeepError> {
+    fn keep_file(
+        &mut self,
+        path: PathBuf,
+        by: CopyMethod,
+        about: &Metadata,
+    ) -> Result<(), KeepError> {
         if about.is_symlink() {
             let target = fs::read_link(&path).map_err(KeepError::at(&path))?;
-            self.items.push(Item { target: Some(target), ..item(path, about, ItemKind::Symlink) });
+            self.items
+                .push(KeptItem { target: Some(target), ..item(path, about, ItemKind::Symlink) });
             return Ok(());
         }
         if !about.is_file() {
@@ -132,7 +143,7 @@ impl<'d> Copier<'d> {
         }
         let name = self.items.len().to_string();
         let place = self.draft.directory.join(&name);
-        let is_link = by == By::Link && fs::hard_link(&path, &place).is_ok();
+        let is_link = by == CopyMethod::Link && fs::hard_link(&path, &place).is_ok();
         if !is_link {
             self.bytes = self.bytes.saturating_add(about.len());
             if self.bytes > MAX_BYTES {
@@ -147,14 +158,18 @@ impl<'d> Copier<'d> {
                 return Err(KeepError::Changing(path));
             }
         }
-        self.items.push(Item { file: Some(name), is_link, ..item(path, about, ItemKind::File) });
+        self.items.push(KeptItem {
+            file: Some(name),
+            is_link,
+            ..item(path, about, ItemKind::File)
+        });
         Ok(())
     }
 }
 
-fn item(path: PathBuf, about: &Metadata, kind: ItemKind) -> Item {
+fn item(path: PathBuf, about: &Metadata, kind: ItemKind) -> KeptItem {
     let (mode, modified) = stamps(about);
-    Item { path, kind, mode, modified, file: None, is_link: false, target: None }
+    KeptItem { path, kind, mode, modified, file: None, is_link: false, target: None }
 }
 
 /// Returns the permissions and the modification time of a file.

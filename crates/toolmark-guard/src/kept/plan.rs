@@ -1,17 +1,17 @@
 //! The paths that a call is about to destroy, from its effects, and the decision to keep them.
 
 use super::commands::{self, Wanted};
-use super::copy::{By, Copier, KeepError};
-use super::store::{Entry, Store};
+use super::copy::{Copier, CopyMethod, KeepError};
+use super::store::{KeptEntry, KeptStore};
 use super::{refs, tree};
 use crate::git_index::git_directory;
 use std::path::{Path, PathBuf};
 use toolmark_base::text::head;
-use toolmark_hosts::{Event, Verdict};
+use toolmark_hosts::{GuardAnswer, HookEvent};
 use toolmark_redact::Redactor;
 use toolmark_session::path::resolve;
 use toolmark_shell::decision::decide_effect;
-use toolmark_shell::{Certainty, Coverage, Decision, Effect, Facts, Kind, Scope};
+use toolmark_shell::{Certainty, Coverage, Decision, Effect, EffectKind, EffectScope, FileFacts};
 
 /// Version of the manifest.
 const VERSION: u32 = 1;
@@ -32,7 +32,7 @@ pub enum Keeping {
     /// Everything it destroys here is kept; with the effects that this does not cover.
     Kept {
         /// The entry.
-        entry: Box<Entry>,
+        entry: Box<KeptEntry>,
         /// Whether all effects for which the call would be stopped are covered.
         covers_all: bool,
     },
@@ -71,11 +71,11 @@ pub(super) enum Discards {
 /// Keeps what a call is about to destroy.
 #[must_use]
 pub fn before(
-    store: &Store,
-    event: &Event<'_>,
-    verdict: &Verdict,
+    store: &KeptStore,
+    event: &HookEvent<'_>,
+    verdict: &GuardAnswer,
     command: Option<&str>,
-    facts: &dyn Facts,
+    facts: &dyn FileFacts,
 ) -> Keeping {
     let Some(cwd) = event.cwd.as_deref().filter(|cwd| Path::new(cwd).is_absolute()) else {
         return Keeping::Nothing;
@@ -92,16 +92,16 @@ pub fn before(
 }
 
 fn keep(
-    store: &Store,
-    event: &Event<'_>,
+    store: &KeptStore,
+    event: &HookEvent<'_>,
     cwd: &str,
     command: Option<&str>,
     losses: &Losses,
-) -> Result<Option<Entry>, KeepError> {
+) -> Result<Option<KeptEntry>, KeepError> {
     let draft = store.begin().map_err(KeepError::at(store.root()))?;
     // What is written to would change under its second name too.
     let is_only_deleted = losses.overwritten.is_empty() && !losses.writes;
-    let by = if is_only_deleted { By::Link } else { By::Copy };
+    let by = if is_only_deleted { CopyMethod::Link } else { CopyMethod::Copy };
     let mut copier = Copier::new(&draft);
     for path in losses.deleted.iter().chain(&losses.overwritten) {
         copier.keep(path, by, &[])?;
@@ -110,7 +110,7 @@ fn keep(
     // Only `git clean` deletes; another command may leave a file, which then changes under both
     // names.
     let only_cleans = losses.discards.iter().all(|discards| *discards == Discards::Untracked);
-    let by = if only_cleans { by } else { By::Copy };
+    let by = if only_cleans { by } else { CopyMethod::Copy };
     for discards in &losses.discards {
         let kept = tree::keep(&losses.tree, (*discards, by), &mut copier, &draft);
         // A call that is not asked about has the log of `HEAD`.
@@ -130,7 +130,7 @@ fn keep(
     let (items, bytes) = (copier.items, copier.bytes);
     let redactor = Redactor::new(true);
     let command = command.map(|text| redactor.apply(head(text, MAX_COMMAND).to_owned()).into());
-    let entry = Entry {
+    let entry = KeptEntry {
         id: String::new(),
         version: VERSION,
         time: draft.time.to_string(),
@@ -151,7 +151,7 @@ fn keep(
 }
 
 impl Losses {
-    fn of(verdict: &Verdict, cwd: &str, command: Option<&str>, facts: &dyn Facts) -> Self {
+    fn of(verdict: &GuardAnswer, cwd: &str, command: Option<&str>, facts: &dyn FileFacts) -> Self {
         let mut losses = Self::default();
         let Some(found) = &verdict.analysis else { return losses };
         for effect in &found.effects {
@@ -189,23 +189,26 @@ impl Losses {
 
     /// Adds the loss of an effect; false if it cannot be kept.
     fn add(&mut self, effect: &Effect, cwd: &str, command: Option<&str>) -> bool {
-        if effect.scope == Scope::TreeArtefact && decide_effect(effect) == Decision::Allow {
+        if effect.scope == EffectScope::TreeArtefact && decide_effect(effect) == Decision::Allow {
             return true;
         }
         let is_local = matches!(
             effect.scope,
-            Scope::TreeTracked | Scope::TreeUntracked | Scope::TreeArtefact | Scope::Home
+            EffectScope::TreeTracked
+                | EffectScope::TreeUntracked
+                | EffectScope::TreeArtefact
+                | EffectScope::Home
         );
         if !is_local || effect.certainty == Certainty::Unresolved {
             return false;
         }
         // Outside the work tree a copy does not replace the question.
-        let is_inside = effect.scope != Scope::Home;
+        let is_inside = effect.scope != EffectScope::Home;
         match effect.kind {
-            Kind::Delete if DATABASES.contains(&effect.program.as_str()) => {
+            EffectKind::Delete if DATABASES.contains(&effect.program.as_str()) => {
                 is_inside && self.add_database(effect, cwd, command)
             }
-            Kind::Delete | Kind::Overwrite => {
+            EffectKind::Delete | EffectKind::Overwrite => {
                 let Some(paths) = paths(&effect.target, cwd) else { return false };
                 // What is not there yet, is behind a link or is a repository is lost all the same.
                 let takes_link = matches!(effect.program.as_str(), "rm" | "unlink")
@@ -213,13 +216,13 @@ impl Losses {
                 let is_whole = |path: &PathBuf| is_whole(path, takes_link);
                 let is_whole = !paths.is_empty() && paths.iter().all(is_whole);
                 match effect.kind {
-                    Kind::Delete => self.deleted.extend(paths),
+                    EffectKind::Delete => self.deleted.extend(paths),
                     _ => self.overwritten.extend(paths),
                 }
                 self.writes |= !UNLINKS.contains(&effect.program.as_str());
                 is_inside && is_whole
             }
-            Kind::DiscardVcs if effect.program == "git" => {
+            EffectKind::DiscardVcs if effect.program == "git" => {
                 command.is_some_and(|command| self.add_git(effect, cwd, command))
             }
             _ => false,
@@ -348,7 +351,7 @@ pub(super) fn paths(target: &str, cwd: &str) -> Option<Vec<PathBuf>> {
 }
 
 /// Whether git has a file as it is.
-fn is_committed(path: &str, facts: &dyn Facts) -> bool {
+fn is_committed(path: &str, facts: &dyn FileFacts) -> bool {
     let directory = || Path::new(path).parent().and_then(Path::to_str);
     facts.tracked(path) == Some(true)
         && Path::new(path).is_file()

@@ -3,10 +3,10 @@
 //! beside it.
 
 use super::after::{is_as_left, result};
-use super::copy::{By, Copier, stamps};
+use super::copy::{Copier, CopyMethod, stamps};
 use super::plan::open_log;
 use super::put_refs;
-use super::store::{Entry, Git, Item, ItemKind, Store};
+use super::store::{Git, ItemKind, KeptEntry, KeptItem, KeptStore};
 use std::ffi::OsStr;
 use std::fs::{self, File, FileTimes};
 use std::io;
@@ -17,9 +17,9 @@ use std::time::{Duration, SystemTime};
 #[derive(Debug)]
 pub struct Restoring<'a> {
     /// Store with the entry.
-    pub store: &'a Store,
+    pub store: &'a KeptStore,
     /// Entry to restore.
-    pub entry: &'a Entry,
+    pub entry: &'a KeptEntry,
     /// Paths to restore, with everything below them; all if there are none.
     pub only: &'a [PathBuf],
     /// Whether files that were changed since the call are replaced too.
@@ -57,7 +57,7 @@ impl Restoring<'_> {
     /// The present state cannot be kept; nothing was changed.
     pub fn run(&self) -> io::Result<Vec<Restored>> {
         let result = result(self.store, self.entry);
-        let mut items: Vec<&Item> =
+        let mut items: Vec<&KeptItem> =
             self.entry.items.iter().filter(|item| self.is_wanted(&item.path)).collect();
         items.sort_unstable_by(|a, b| a.path.cmp(&b.path));
         self.keep_present(&items)?;
@@ -103,12 +103,12 @@ impl Restoring<'_> {
     }
 
     /// Keeps the files that may be replaced.
-    fn keep_present(&self, items: &[&Item]) -> io::Result<()> {
+    fn keep_present(&self, items: &[&KeptItem]) -> io::Result<()> {
         let draft = self.store.begin()?;
         let mut copier = Copier::new(&draft);
         for item in items.iter().filter(|item| item.kind == ItemKind::File) {
             if !self.is_same(item) {
-                copier.keep(&item.path, By::Copy, &[]).map_err(io::Error::other)?;
+                copier.keep(&item.path, CopyMethod::Copy, &[]).map_err(io::Error::other)?;
             }
         }
         if copier.items.is_empty() {
@@ -118,7 +118,7 @@ impl Restoring<'_> {
         let time = draft.time.to_string();
         let command = Some(format!("toolmark guard undo {}", self.entry.id));
         let tool = "undo".to_owned();
-        let entry = Entry {
+        let entry = KeptEntry {
             command,
             tool,
             items,
@@ -131,7 +131,7 @@ impl Restoring<'_> {
         self.store.finish(draft, entry).map(|_| ())
     }
 
-    fn item(&self, item: &Item, is_newer: bool) -> io::Result<Outcome> {
+    fn item(&self, item: &KeptItem, is_newer: bool) -> io::Result<Outcome> {
         let now = fs::symlink_metadata(&item.path).ok();
         if let Some(parent) = item.path.parent() {
             fs::create_dir_all(parent)?;
@@ -163,20 +163,20 @@ impl Restoring<'_> {
         }
     }
 
-    fn kept_file(&self, item: &Item) -> PathBuf {
+    fn kept_file(&self, item: &KeptItem) -> PathBuf {
         let name = item.file.as_deref().unwrap_or_default();
         self.store.directory(&self.entry.id).join(name)
     }
 
     /// Whether the file has the kept content.
-    fn is_same(&self, item: &Item) -> bool {
+    fn is_same(&self, item: &KeptItem) -> bool {
         let is_file = fs::symlink_metadata(&item.path).is_ok_and(|about| about.is_file());
         item.kind == ItemKind::File
             && is_file
             && has_same_content(&item.path, &self.kept_file(item)).unwrap_or(false)
     }
 
-    fn put_file(&self, item: &Item, place: &Path) -> io::Result<()> {
+    fn put_file(&self, item: &KeptItem, place: &Path) -> io::Result<()> {
         // A log of newer changes would be applied to the older database.
         if let Some(log) = open_log(place) {
             return Err(io::Error::other(format!("the database is in use: {}", log.display())));
@@ -200,7 +200,7 @@ impl Restoring<'_> {
 }
 
 /// Returns the path at which a kept file is put: its own, or a free one beside it.
-fn place_of(item: &Item, is_newer: bool) -> PathBuf {
+fn place_of(item: &KeptItem, is_newer: bool) -> PathBuf {
     if !is_newer {
         return item.path.clone();
     }
@@ -240,7 +240,7 @@ fn has_same_content(one: &Path, other: &Path) -> io::Result<bool> {
 }
 
 /// Gives a file the permissions and the modification time that it had.
-fn stamp(path: &Path, item: &Item) -> io::Result<()> {
+fn stamp(path: &Path, item: &KeptItem) -> io::Result<()> {
     if stamps(&fs::symlink_metadata(path)?) == (item.mode, item.modified) {
         return Ok(());
     }

@@ -23,13 +23,13 @@ const MAX_REMOVED: usize = 4;
 
 /// Directory of kept entries.
 #[derive(Debug, Clone)]
-pub struct Store {
+pub struct KeptStore {
     root: PathBuf,
 }
 
 /// Everything kept before one call.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Entry {
+pub struct KeptEntry {
     /// Name of the entry, which begins with its time.
     #[serde(skip)]
     pub id: String,
@@ -50,7 +50,7 @@ pub struct Entry {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
     /// The files.
-    pub items: Vec<Item>,
+    pub items: Vec<KeptItem>,
     /// State of the repository, if the call changes what git has checked out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub git: Option<Git>,
@@ -63,7 +63,7 @@ pub struct Entry {
 
 /// One file, directory or link.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Item {
+pub struct KeptItem {
     /// Absolute path.
     pub path: PathBuf,
     /// Kind of the file.
@@ -108,7 +108,7 @@ pub struct Git {
     pub index: String,
 }
 
-impl Entry {
+impl KeptEntry {
     /// Returns what is kept as words: `2 paths`, `3 references and the stashes`.
     #[must_use]
     pub fn contents(&self) -> String {
@@ -128,7 +128,7 @@ impl Entry {
     }
 }
 
-impl Store {
+impl KeptStore {
     /// Returns the store beside a log.
     #[must_use]
     pub fn beside(log: &Path) -> Self {
@@ -149,7 +149,7 @@ impl Store {
 
     /// Returns the entries, the newest first. Entries that cannot be read are left out.
     #[must_use]
-    pub fn entries(&self) -> Vec<Entry> {
+    pub fn entries(&self) -> Vec<KeptEntry> {
         let mut ids = self.ids();
         ids.reverse();
         ids.iter().filter_map(|id| self.entry(id).ok()).collect()
@@ -160,10 +160,10 @@ impl Store {
     /// # Errors
     ///
     /// There is no such entry, or its manifest is unreadable.
-    pub fn entry(&self, id: &str) -> io::Result<Entry> {
+    pub fn entry(&self, id: &str) -> io::Result<KeptEntry> {
         let text = fs::read(self.directory(id).join(MANIFEST))?;
-        let entry: Entry = serde_json::from_slice(&text).map_err(io::Error::other)?;
-        Ok(Entry { id: id.to_owned(), ..entry })
+        let entry: KeptEntry = serde_json::from_slice(&text).map_err(io::Error::other)?;
+        Ok(KeptEntry { id: id.to_owned(), ..entry })
     }
 
     /// Removes an entry.
@@ -187,7 +187,7 @@ impl Store {
     }
 
     /// Completes an entry: its name says how large it is.
-    pub(super) fn finish(&self, mut draft: Draft, mut entry: Entry) -> io::Result<Entry> {
+    pub(super) fn finish(&self, mut draft: Draft, mut entry: KeptEntry) -> io::Result<KeptEntry> {
         let text = serde_json::to_vec(&entry).map_err(io::Error::other)?;
         toolmark_base::file::write_with(&draft.directory.join(MANIFEST), |file| {
             io::Write::write_all(file, &text)

@@ -2,10 +2,10 @@
 //! the index and the position of `HEAD`. Git is not run, because it would run the programs that a
 //! repository configures.
 
-use super::copy::{By, Copier, KeepError};
+use super::copy::{Copier, CopyMethod, KeepError};
 use super::plan::Discards;
 use super::store::{Draft, Git};
-use crate::git_index::{Tree, git_directory};
+use crate::git_index::{GitTree, git_directory};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -21,11 +21,11 @@ const REBUILT: &[&str] = &["node_modules", ".venv", "__pycache__", ".git"];
 /// way.
 pub(super) fn keep(
     cwd: &Path,
-    (discards, by): (Discards, By),
+    (discards, by): (Discards, CopyMethod),
     copier: &mut Copier<'_>,
     draft: &Draft,
 ) -> Result<Git, KeepError> {
-    let tree = Tree::around(cwd).ok_or(KeepError::NoIndex)?;
+    let tree = GitTree::around(cwd).ok_or(KeepError::NoIndex)?;
     let root = tree.root().to_owned();
     let git = git_directory(&root.join(".git")).ok_or(KeepError::NoRepository)?;
     let state = state(&root, &git, draft)?;
@@ -33,7 +33,7 @@ pub(super) fn keep(
     match discards {
         Discards::Changes => {
             for (path, _) in files.iter().filter(|(_, may_differ)| *may_differ) {
-                copier.keep(&root.join(path), By::Copy, &[])?;
+                copier.keep(&root.join(path), CopyMethod::Copy, &[])?;
             }
         }
         Discards::Untracked => {

@@ -1,18 +1,18 @@
 //! Permission rules of Claude Code, in the syntax of its settings files: `Bash(git push:*)`,
 //! `Read(./.env)`, `mcp__server__tool`.
 //!
-//! They are parsed into [`Permissions`], which a policy can import (`import: [claude-code]`),
-//! checked for rules that can never match ([`Permissions::findings`]), and written as a `guard:`
-//! part ([`Permissions::translated`]). As in Claude Code, deny takes precedence over ask, and ask
+//! They are parsed into [`PermissionRules`], which a policy can import (`import: [claude-code]`),
+//! checked for rules that can never match ([`PermissionRules::findings`]), and written as a `guard:`
+//! part ([`PermissionRules::translated`]). As in Claude Code, deny takes precedence over ask, and ask
 //! over allow.
 
 mod report;
 mod syntax;
 mod translate;
 
-pub use report::{Finding, Level};
+pub use report::{FindingLevel, PermissionFinding};
 
-use crate::policy::{Base, Call, Paths, words_fit};
+use crate::policy::{Base, Paths, PolicySubject, words_fit};
 use serde_json::Value;
 use syntax::{Mistake, Spec, parse};
 use toolmark_hosts::toolset::ToolRole;
@@ -21,7 +21,7 @@ use toolmark_shell::{Coverage, Decision};
 
 /// Location of a settings file and the base of its paths.
 #[derive(Debug, Clone, Default)]
-pub struct Settings {
+pub struct PermissionSettings {
     /// File name as displayed.
     pub file: String,
     /// Directory that `/path` is relative to: the project, or `~/.claude`.
@@ -34,14 +34,14 @@ pub struct Settings {
 
 /// The rules of some settings files.
 #[derive(Debug, Default)]
-pub struct Permissions {
-    rules: Vec<Rule>,
-    findings: Vec<Finding>,
+pub struct PermissionRules {
+    rules: Vec<PermissionRule>,
+    findings: Vec<PermissionFinding>,
 }
 
 /// One rule.
 #[derive(Debug)]
-struct Rule {
+struct PermissionRule {
     /// Text of the rule.
     text: String,
     file: String,
@@ -75,13 +75,13 @@ pub enum SettingsError {
     NotAList(&'static str),
 }
 
-impl Permissions {
+impl PermissionRules {
     /// Adds the rules of a settings file.
     ///
     /// # Errors
     ///
     /// The text is not a settings file.
-    pub fn add(&mut self, text: &str, settings: &Settings) -> Result<(), SettingsError> {
+    pub fn add(&mut self, text: &str, settings: &PermissionSettings) -> Result<(), SettingsError> {
         let root: Value = serde_json::from_str(text)?;
         let root = root.as_object().ok_or(SettingsError::NotAnObject)?;
         let permissions = match root.get("permissions") {
@@ -101,7 +101,7 @@ impl Permissions {
             for item in items.iter().take(MAX_RULES.saturating_sub(self.rules.len())) {
                 match item.as_str() {
                     Some(text) => self.add_rule(text, decision, settings),
-                    None => self.findings.push(Finding::never(
+                    None => self.findings.push(PermissionFinding::never(
                         settings,
                         decision,
                         &item.to_string(),
@@ -113,9 +113,9 @@ impl Permissions {
         Ok(())
     }
 
-    fn add_rule(&mut self, text: &str, decision: Decision, settings: &Settings) {
+    fn add_rule(&mut self, text: &str, decision: Decision, settings: &PermissionSettings) {
         match parse(text, settings) {
-            Ok((tool, spec)) => self.rules.push(Rule {
+            Ok((tool, spec)) => self.rules.push(PermissionRule {
                 text: text.to_owned(),
                 file: settings.file.clone(),
                 decision,
@@ -124,8 +124,8 @@ impl Permissions {
                 base: Base { directory: None, home: settings.home.clone() },
             }),
             Err(Mistake { words, help }) => {
-                let finding = Finding::never(settings, decision, text, &words);
-                self.findings.push(Finding { help, ..finding });
+                let finding = PermissionFinding::never(settings, decision, text, &words);
+                self.findings.push(PermissionFinding { help, ..finding });
             }
         }
     }
@@ -156,7 +156,7 @@ impl Permissions {
 
     /// Returns the decision about a call, with the deciding rule.
     #[must_use]
-    pub fn of(&self, call: &Call<'_>) -> Option<(Decision, &str)> {
+    pub fn of(&self, call: &PolicySubject<'_>) -> Option<(Decision, &str)> {
         for (_, decision) in LISTS {
             let mut rules = self.rules.iter().filter(|rule| rule.decision == decision);
             if let Some(rule) = rules.find(|rule| rule.fits(call)) {
@@ -167,10 +167,10 @@ impl Permissions {
     }
 }
 
-impl Rule {
+impl PermissionRule {
     /// Whether the rule is about the tool of a call. Rules match by the role of a tool, so that
     /// they also apply to the tools of other hosts.
-    fn is_about(&self, call: &Call<'_>) -> bool {
+    fn is_about(&self, call: &PolicySubject<'_>) -> bool {
         let role = call.role();
         match self.tool.as_str() {
             "Bash" => role == ToolRole::RunsShell,
@@ -181,7 +181,7 @@ impl Rule {
         }
     }
 
-    fn fits(&self, call: &Call<'_>) -> bool {
+    fn fits(&self, call: &PolicySubject<'_>) -> bool {
         let session = call.event.cwd.as_deref();
         match &self.spec {
             Spec::Whole => self.is_about(call),
@@ -199,7 +199,7 @@ impl Rule {
         }
     }
 
-    fn fits_command(&self, words: &str, call: &Call<'_>) -> bool {
+    fn fits_command(&self, words: &str, call: &PolicySubject<'_>) -> bool {
         let Some(text) = call.command() else { return false };
         let lines = call.lines();
         match self.decision {
@@ -216,14 +216,14 @@ impl Rule {
         }
     }
 
-    fn any_path(&self, paths: &Paths, call: &Call<'_>, session: Option<&str>) -> bool {
+    fn any_path(&self, paths: &Paths, call: &PolicySubject<'_>, session: Option<&str>) -> bool {
         match self.tool.as_str() {
             "Read" => call.read().iter().any(|p| paths.hold(p, &self.base, session).is_some()),
             _ => call.written().iter().any(|p| paths.stop(p, &self.base, session).is_some()),
         }
     }
 
-    fn all_paths(&self, paths: &Paths, call: &Call<'_>, session: Option<&str>) -> bool {
+    fn all_paths(&self, paths: &Paths, call: &PolicySubject<'_>, session: Option<&str>) -> bool {
         match self.tool.as_str() {
             "Read" => {
                 let read = call.read();
@@ -262,14 +262,14 @@ mod tests {
     use super::*;
     use serde_json::json;
     use toolmark_hosts::toolset::Toolsets;
-    use toolmark_hosts::{Args, Event, Moment};
+    use toolmark_hosts::{Args, HookEvent, Moment};
     use toolmark_session::effects::ToolInput;
-    use toolmark_shell::Context;
+    use toolmark_shell::ShellContext;
     use toolmark_trace::ToolName;
 
-    pub(super) fn read(settings: Value) -> Permissions {
-        let mut permissions = Permissions::default();
-        let place = Settings {
+    pub(super) fn read(settings: Value) -> PermissionRules {
+        let mut permissions = PermissionRules::default();
+        let place = PermissionSettings {
             file: "settings.json".into(),
             root: Some("/work/app".into()),
             home: Some("/home/me".into()),
@@ -279,8 +279,13 @@ mod tests {
         permissions
     }
 
-    fn said(permissions: &Permissions, host: &str, tool: &str, args: Value) -> Option<Decision> {
-        let mut event = Event::new(Moment::Before, host, tool);
+    fn said(
+        permissions: &PermissionRules,
+        host: &str,
+        tool: &str,
+        args: Value,
+    ) -> Option<Decision> {
+        let mut event = HookEvent::new(Moment::Before, host, tool);
         event.args = Args::Json(args);
         event.cwd = Some("/work/app/sub".into());
         let toolsets = Toolsets::default();
@@ -292,8 +297,8 @@ mod tests {
             args: (&event.args).into(),
             cwd: event.cwd.as_deref(),
         };
-        let analysis = input.analyze(&Context::default());
-        let call = Call::new(&event, tool, analysis.as_ref());
+        let analysis = input.analyze(&ShellContext::default());
+        let call = PolicySubject::new(&event, tool, analysis.as_ref());
         permissions.of(&call).map(|(decision, _)| decision)
     }
 
@@ -372,13 +377,13 @@ mod tests {
     #[test]
     fn files_that_are_no_settings() {
         for text in ["", "[]", "{\"permissions\": []}", "{\"permissions\": {\"deny\": \"Bash\"}}"] {
-            let mut permissions = Permissions::default();
-            assert!(permissions.add(text, &Settings::default()).is_err(), "{text}");
+            let mut permissions = PermissionRules::default();
+            assert!(permissions.add(text, &PermissionSettings::default()).is_err(), "{text}");
         }
-        let mut permissions = Permissions::default();
-        permissions.add("{\"model\": \"x\"}", &Settings::default()).unwrap();
+        let mut permissions = PermissionRules::default();
+        permissions.add("{\"model\": \"x\"}", &PermissionSettings::default()).unwrap();
         assert!(permissions.is_empty());
-        let untrusted = Settings { tightens_only: true, ..Settings::default() };
+        let untrusted = PermissionSettings { tightens_only: true, ..PermissionSettings::default() };
         let both = r#"{"permissions": {"allow": ["Bash"], "ask": ["Read"]}}"#;
         permissions.add(both, &untrusted).unwrap();
         assert_eq!((permissions.len(), permissions.allows()), (1, false));

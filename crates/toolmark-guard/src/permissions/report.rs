@@ -2,7 +2,7 @@
 //! that match more or less than they seem to.
 
 use super::syntax::Spec;
-use super::{Permissions, Rule, Settings};
+use super::{PermissionRule, PermissionRules, PermissionSettings};
 use crate::policy::words_fit;
 use serde::Serialize;
 use toolmark_pattern::is_wildcard_match;
@@ -11,7 +11,7 @@ use toolmark_shell::Decision;
 /// Severity of a finding about a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Level {
+pub enum FindingLevel {
     /// The rule can never match.
     Never,
     /// The rule matches more than it seems to.
@@ -20,7 +20,7 @@ pub enum Level {
     Note,
 }
 
-impl Level {
+impl FindingLevel {
     /// Returns the name used in output.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
@@ -34,9 +34,9 @@ impl Level {
 
 /// A finding about a rule.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Finding {
+pub struct PermissionFinding {
     /// Severity.
-    pub level: Level,
+    pub level: FindingLevel,
     /// File of the rule.
     pub file: String,
     /// List of the rule: `deny`, `ask` or `allow`.
@@ -50,15 +50,15 @@ pub struct Finding {
     pub help: Option<String>,
 }
 
-impl Finding {
+impl PermissionFinding {
     pub(super) fn never(
-        settings: &Settings,
+        settings: &PermissionSettings,
         decision: Decision,
         rule: &str,
         message: &str,
     ) -> Self {
         Self {
-            level: Level::Never,
+            level: FindingLevel::Never,
             file: settings.file.clone(),
             list: decision.word(),
             rule: rule.to_owned(),
@@ -67,7 +67,7 @@ impl Finding {
         }
     }
 
-    fn about(rule: &Rule, level: Level, message: String) -> Self {
+    fn about(rule: &PermissionRule, level: FindingLevel, message: String) -> Self {
         Self {
             level,
             file: rule.file.clone(),
@@ -84,10 +84,10 @@ impl Finding {
     }
 }
 
-impl Permissions {
+impl PermissionRules {
     /// Returns all findings about the rules, the worst first.
     #[must_use]
-    pub fn findings(&self) -> Vec<Finding> {
+    pub fn findings(&self) -> Vec<PermissionFinding> {
         let mut all = self.findings.clone();
         for (at, rule) in self.rules.iter().enumerate() {
             all.extend(self.shadowed(at, rule));
@@ -99,7 +99,7 @@ impl Permissions {
     }
 
     /// Reports a rule without effect because of a stricter or identical one.
-    fn shadowed(&self, at: usize, rule: &Rule) -> Option<Finding> {
+    fn shadowed(&self, at: usize, rule: &PermissionRule) -> Option<PermissionFinding> {
         let covering = self.rules.iter().enumerate().find(|(other, by)| {
             let before =
                 by.decision > rule.decision || (by.decision == rule.decision && *other < at);
@@ -113,13 +113,13 @@ impl Permissions {
                 format!("the {} rule {} in {} comes first", by.decision.word(), by.text, by.file)
             }
         };
-        let level = if same { Level::Note } else { Level::Never };
-        Some(Finding::about(rule, level, words))
+        let level = if same { FindingLevel::Note } else { FindingLevel::Never };
+        Some(PermissionFinding::about(rule, level, words))
     }
 }
 
 /// Whether one rule matches everything that another matches.
-fn covers(one: &Rule, other: &Rule) -> bool {
+fn covers(one: &PermissionRule, other: &PermissionRule) -> bool {
     let tools = is_wildcard_match(&one.tool, &other.tool);
     tools
         && match (&one.spec, &other.spec) {
@@ -138,7 +138,7 @@ fn covers(one: &Rule, other: &Rule) -> bool {
 }
 
 /// Reports a wildcard that also allows other commands.
-fn too_wide(rule: &Rule) -> Option<Finding> {
+fn too_wide(rule: &PermissionRule) -> Option<PermissionFinding> {
     let Spec::Command(words) = &rule.spec else { return None };
     if rule.decision != Decision::Allow {
         return None;
@@ -147,28 +147,31 @@ fn too_wide(rule: &Rule) -> Option<Finding> {
     let program = parts.next()?;
     if program.contains('*') {
         let message = "the star stands for any program".to_owned();
-        return Some(Finding::about(rule, Level::Warning, message));
+        return Some(PermissionFinding::about(rule, FindingLevel::Warning, message));
     }
     if parts.next() == Some("*") && parts.next().is_some() {
         let message = format!("the star stands for every sub-command of {program}");
         let help = format!("name the sub-command: Bash({program} SUBCOMMAND …)");
-        return Some(Finding::about(rule, Level::Warning, message).help(help));
+        return Some(PermissionFinding::about(rule, FindingLevel::Warning, message).help(help));
     }
     None
 }
 
 /// Reports spellings that the host does not match.
-fn too_narrow(rule: &Rule) -> Option<Finding> {
+fn too_narrow(rule: &PermissionRule) -> Option<PermissionFinding> {
     let Spec::Command(words) = &rule.spec else { return None };
     let program = words.split_whitespace().next()?;
     if program.contains('/') {
         let message = "only this spelling of the path matches".to_owned();
         let name = program.rsplit('/').next().unwrap_or(program);
-        return Some(Finding::about(rule, Level::Note, message).help(format!("name {name} alone")));
+        return Some(
+            PermissionFinding::about(rule, FindingLevel::Note, message)
+                .help(format!("name {name} alone")),
+        );
     }
     if matches!(program, "bash" | "sh" | "zsh") && words.contains("-c") {
         let message = "what is inside the quotes is not looked at by Claude Code".to_owned();
-        return Some(Finding::about(rule, Level::Note, message));
+        return Some(PermissionFinding::about(rule, FindingLevel::Note, message));
     }
     if rule.decision == Decision::Allow {
         return None;
@@ -176,7 +179,7 @@ fn too_narrow(rule: &Rule) -> Option<Finding> {
     let message = format!(
         "Claude Code does not match /usr/bin/{program}, nor {program} inside bash -c; the guard does"
     );
-    Some(Finding::about(rule, Level::Note, message))
+    Some(PermissionFinding::about(rule, FindingLevel::Note, message))
 }
 
 #[cfg(test)]
@@ -188,55 +191,61 @@ mod tests {
     #[test]
     fn doubtful_rules() {
         for (permissions, rule, level, words) in [
-            (json!({"allow": ["Write(x)"]}), "Write(x)", Level::Never, "never looked at"),
+            (json!({"allow": ["Write(x)"]}), "Write(x)", FindingLevel::Never, "never looked at"),
             (
                 json!({"allow": ["Bash(git * main)"]}),
                 "Bash(git * main)",
-                Level::Warning,
+                FindingLevel::Warning,
                 "every sub-command",
             ),
-            (json!({"allow": ["Bash(* --help)"]}), "Bash(* --help)", Level::Warning, "any program"),
+            (
+                json!({"allow": ["Bash(* --help)"]}),
+                "Bash(* --help)",
+                FindingLevel::Warning,
+                "any program",
+            ),
             (
                 json!({"deny": ["Bash"], "allow": ["Bash(ls)"]}),
                 "Bash(ls)",
-                Level::Never,
+                FindingLevel::Never,
                 "comes first",
             ),
             (
                 json!({"deny": ["Bash(git push:*)"], "allow": ["Bash(git push origin:*)"]}),
                 "Bash(git push origin:*)",
-                Level::Never,
+                FindingLevel::Never,
                 "comes first",
             ),
             (
                 json!({"ask": ["mcp__db"], "allow": ["mcp__db__query"]}),
                 "mcp__db__query",
-                Level::Never,
+                FindingLevel::Never,
                 "comes first",
             ),
             (
                 json!({"deny": ["Read(secrets/**)"], "allow": ["Read(secrets/a)"]}),
                 "Read(secrets/a)",
-                Level::Never,
+                FindingLevel::Never,
                 "comes first",
             ),
             (
                 json!({"allow": ["Bash(ls:*)", "Bash(ls -a)"]}),
                 "Bash(ls -a)",
-                Level::Note,
+                FindingLevel::Note,
                 "same or more",
             ),
-            (json!({"deny": ["Bash(rm:*)"]}), "Bash(rm:*)", Level::Note, "bash -c"),
+            (json!({"deny": ["Bash(rm:*)"]}), "Bash(rm:*)", FindingLevel::Note, "bash -c"),
             (
                 json!({"allow": ["Bash(/bin/ls:*)"]}),
                 "Bash(/bin/ls:*)",
-                Level::Note,
+                FindingLevel::Note,
                 "only this spelling",
             ),
         ] {
             let findings = read(json!({ "permissions": permissions })).findings();
-            let fits =
-                |f: &&Finding| f.rule == rule && f.level == level && f.message.contains(words);
+            let fits = |f: &&PermissionFinding| {
+                f.rule == rule && f.level == level && f.message.contains(words)
+            };
             assert_eq!(findings.iter().filter(fits).count(), 1, "{permissions}: {findings:?}");
         }
         let calm = json!({"permissions": {"allow": ["Bash(npm run test:*)", "Read(src/**)"], "deny": ["Read(./.env)"]}});

@@ -1,6 +1,6 @@
 //! The syntax of one permission rule: a tool and its specifier.
 
-use super::Settings;
+use super::PermissionSettings;
 use crate::policy::Paths;
 use toolmark_config::did_you_mean;
 use toolmark_hosts::toolset::builtin;
@@ -56,7 +56,7 @@ const NEVER_ASKED: &[(&str, &str)] = &[
 const OTHER_TOOLS: &[&str] = &["Agent", "Task", "Skill", "SlashCommand", "MCP", "PowerShell"];
 
 /// Parses a rule into its tool and its specifier.
-pub(super) fn parse(text: &str, settings: &Settings) -> Result<(String, Spec), Mistake> {
+pub(super) fn parse(text: &str, settings: &PermissionSettings) -> Result<(String, Spec), Mistake> {
     let (tool, inside) = match text.split_once('(') {
         None => (text, None),
         Some((tool, rest)) => match rest.strip_suffix(')') {
@@ -152,7 +152,7 @@ fn command(inside: &str) -> Result<Spec, Mistake> {
     Ok(Spec::Command(inside.to_owned()))
 }
 
-fn path(inside: &str, settings: &Settings) -> Result<Spec, Mistake> {
+fn path(inside: &str, settings: &PermissionSettings) -> Result<Spec, Mistake> {
     let text = inside.trim();
     let pattern = match (text.strip_prefix("//"), text.strip_prefix('/')) {
         (Some(rest), _) => format!("/{rest}"),
@@ -212,7 +212,7 @@ mod tests {
             ("Read(!x)", "cannot start with `!`"),
             ("Git push", "no tool has such a name"),
         ] {
-            let mistake = parse(text, &Settings::default()).unwrap_err();
+            let mistake = parse(text, &PermissionSettings::default()).unwrap_err();
             assert!(mistake.words.contains(words), "{text}: {}", mistake.words);
         }
     }
@@ -235,7 +235,7 @@ mod tests {
             "Write",
             "Task",
         ] {
-            assert!(parse(text, &Settings::default()).is_ok(), "{text}");
+            assert!(parse(text, &PermissionSettings::default()).is_ok(), "{text}");
         }
     }
 }

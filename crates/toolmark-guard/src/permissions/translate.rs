@@ -1,12 +1,12 @@
 //! Permission rules as the `guard:` part of a `toolmark.yaml`.
 
 use super::syntax::Spec;
-use super::{Permissions, Rule};
+use super::{PermissionRule, PermissionRules};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 use toolmark_shell::Decision;
 
-impl Permissions {
+impl PermissionRules {
     /// Converts the rules into a `guard:` part. Tools denied as a whole become a list of tools,
     /// denied files protected paths, everything else a rule.
     #[must_use]
@@ -49,7 +49,7 @@ impl Permissions {
     }
 }
 
-impl Rule {
+impl PermissionRule {
     fn translated(&self, names: &mut BTreeSet<String>) -> Value {
         let mut rule = Map::from_iter([("name".to_owned(), json!(self.name(names)))]);
         let example = match &self.spec {
@@ -102,7 +102,7 @@ impl Rule {
 mod tests {
     use super::super::tests::read;
     use super::*;
-    use crate::policy::{Layer, Origin};
+    use crate::policy::{Layer, PolicyOrigin};
     use toolmark_config::Node;
     use toolmark_match::call_match::compile_schema;
 
@@ -123,7 +123,7 @@ mod tests {
         let mut problems = Vec::new();
         let layer = Layer::read(
             &Node::from_json(&guard).unwrap(),
-            Origin::default(),
+            PolicyOrigin::default(),
             compile_schema,
             &mut problems,
         );

@@ -1,7 +1,7 @@
 //! Limits on a project's policy, which comes with a repository and which the hook reads before
 //! every call.
 
-use toolmark_config::{Kind, Node, Problem};
+use toolmark_config::{Node, NodeKind, Problem};
 
 /// Maximum number of values.
 const MAX_VALUES: usize = 1500;
@@ -12,29 +12,29 @@ const MAX_PATTERN_COST: usize = 8 << 10;
 
 /// Returns the limit that a project's part exceeds, if any.
 pub(super) fn exceeded(part: &Node) -> Option<Problem> {
-    let mut count = Count::default();
+    let mut count = BoundCount::default();
     count.add(part, false)
 }
 
 #[derive(Default)]
-struct Count {
+struct BoundCount {
     values: usize,
     patterns: usize,
 }
 
-impl Count {
+impl BoundCount {
     fn add(&mut self, node: &Node, is_pattern: bool) -> Option<Problem> {
         self.values += 1;
         if self.values > MAX_VALUES {
             return Some(too_much(node, format!("more than {MAX_VALUES} values")));
         }
-        if let Kind::Map(entries) = &node.kind {
+        if let NodeKind::Map(entries) = &node.kind {
             let found = entries.iter().find_map(|entry| {
                 self.add(&entry.value, is_pattern || matches!(&*entry.key, "regex" | "pattern"))
             });
             return found;
         }
-        if let Kind::List(items) = &node.kind {
+        if let NodeKind::List(items) = &node.kind {
             return items.iter().find_map(|item| self.add(item, is_pattern));
         }
         let text = node.as_str()?;

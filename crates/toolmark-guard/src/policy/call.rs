@@ -3,19 +3,19 @@
 use serde_json::Value;
 use std::borrow::Cow;
 use std::cell::OnceCell;
-use toolmark_hosts::Event;
+use toolmark_hosts::HookEvent;
 use toolmark_hosts::toolset::{Tool, ToolRole};
 use toolmark_session::effects::ToolInput;
 use toolmark_session::patch;
 use toolmark_session::path::resolve;
 use toolmark_shell::ir::{Redirection, RedirectionKind};
-use toolmark_shell::{Analysis, Effect, Kind, Scope};
+use toolmark_shell::{Analysis, Effect, EffectKind, EffectScope};
 use toolmark_trace::{Canonical, ToolName};
 
 /// A call with the known properties of its tool and its effects.
-pub struct Call<'a> {
+pub struct PolicySubject<'a> {
     /// Event of the host.
-    pub event: &'a Event<'a>,
+    pub event: &'a HookEvent<'a>,
     /// Known properties of the tool.
     pub tool: Option<&'a Tool>,
     /// Effects of the call, if known.
@@ -26,11 +26,11 @@ pub struct Call<'a> {
     lines: OnceCell<Vec<String>>,
 }
 
-impl<'a> Call<'a> {
+impl<'a> PolicySubject<'a> {
     /// Creates a call that has not been made yet.
     #[must_use]
     pub fn new(
-        event: &'a Event<'a>,
+        event: &'a HookEvent<'a>,
         tool: Option<&'a Tool>,
         analysis: Option<&'a Analysis>,
     ) -> Self {
@@ -105,7 +105,7 @@ impl<'a> Call<'a> {
     pub fn lines(&self) -> &[String] {
         self.lines.get_or_init(|| {
             let commands = self.analysis.map(|analysis| analysis.commands.as_slice());
-            let line = |command: &toolmark_shell::Command| {
+            let line = |command: &toolmark_shell::PlannedCommand| {
                 let words = command.args.iter().map(|arg| arg.text.as_str());
                 std::iter::once(command.program.as_str()).chain(words).collect::<Vec<_>>().join(" ")
             };
@@ -168,7 +168,7 @@ impl<'a> Call<'a> {
     /// Returns the absolute paths that an effect may refer to; one inside the work tree is written
     /// relative to the root of the tree.
     fn of_effect(&self, effect: &Effect, from: &[String]) -> Vec<String> {
-        let is_path = !matches!(effect.scope, Scope::Remote);
+        let is_path = !matches!(effect.scope, EffectScope::Remote);
         let target = effect.target.as_str();
         match target.starts_with(['/', '~']) {
             _ if !is_path => Vec::new(),
@@ -205,7 +205,10 @@ impl<'a> Call<'a> {
             if !changes(effect.kind) {
                 continue;
             }
-            let below = matches!(effect.kind, Kind::Delete | Kind::DiscardVcs | Kind::Privilege);
+            let below = matches!(
+                effect.kind,
+                EffectKind::Delete | EffectKind::DiscardVcs | EffectKind::Privilege
+            );
             for path in self.of_effect(effect, &from) {
                 // A pattern at the end names what is in the directory.
                 all.push(match path.rsplit_once('/') {
@@ -238,7 +241,8 @@ impl<'a> Call<'a> {
         }
         let Some(analysis) = self.analysis else { return all };
         let from = self.directories();
-        let secrets = analysis.effects.iter().filter(|effect| effect.kind == Kind::ReadSecret);
+        let secrets =
+            analysis.effects.iter().filter(|effect| effect.kind == EffectKind::ReadSecret);
         all.extend(secrets.flat_map(|effect| self.of_effect(effect, &from)));
         let mut words: Vec<Cow<'_, str>> = Vec::new();
         for command in analysis.commands.iter().filter(|command| shows(&command.program)) {
@@ -267,7 +271,7 @@ impl<'a> Call<'a> {
 }
 
 /// Returns a git command without the options before its sub-command; `None` if it has none.
-fn plain_git(command: &toolmark_shell::Command) -> Option<String> {
+fn plain_git(command: &toolmark_shell::PlannedCommand) -> Option<String> {
     let mut words = command.args.iter().map(|arg| arg.text.as_str()).peekable();
     let mut dropped = false;
     while let Some(option) = words.next_if(|word| word.starts_with('-')) {
@@ -299,15 +303,15 @@ impl Touched {
 }
 
 /// Whether an effect of this kind changes files.
-fn changes(kind: Kind) -> bool {
+fn changes(kind: EffectKind) -> bool {
     matches!(
         kind,
-        Kind::Delete
-            | Kind::Overwrite
-            | Kind::DiscardVcs
-            | Kind::RewriteHistory
-            | Kind::Privilege
-            | Kind::Persist
+        EffectKind::Delete
+            | EffectKind::Overwrite
+            | EffectKind::DiscardVcs
+            | EffectKind::RewriteHistory
+            | EffectKind::Privilege
+            | EffectKind::Persist
     )
 }
 

@@ -2,18 +2,18 @@
 //! effects of the call. The strictest decision counts; an allowing rule may lift a question about
 //! effects, but never a denial.
 
-use super::call::Call;
+use super::call::PolicySubject;
 use super::kept::keeps_guard_part;
 use super::layer::{Layer, Whose};
 use super::rule::Suggest;
 use super::suggest::suggestion;
-use super::tools::{Listed, Tools};
+use super::tools::{ListResult, Tools};
 use super::words::Preset;
 use super::{Policy, Surroundings, strict};
 use std::borrow::Cow;
 use std::path::Path;
-use toolmark_hosts::Event;
-use toolmark_hosts::Verdict;
+use toolmark_hosts::GuardAnswer;
+use toolmark_hosts::HookEvent;
 use toolmark_hosts::protected;
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_match::call_match::Truth;
@@ -22,12 +22,12 @@ use toolmark_session::effects::ToolInput;
 use toolmark_session::past::left_by;
 use toolmark_shell::decision::decide_effect;
 use toolmark_shell::{
-    Analysis, Certainty, Context, Coverage, Decision, Effect, Facts, Kind, Protected, Protection,
-    Reversibility, analyze_write,
+    Analysis, Certainty, Coverage, Decision, Effect, EffectKind, FileFacts, Protected, Protection,
+    Reversibility, ShellContext, analyze_write,
 };
 
 /// One argument for a decision.
-struct Ruling {
+struct DecisionReason {
     decision: Decision,
     rule: String,
     reason: String,
@@ -36,7 +36,7 @@ struct Ruling {
     unattended: Decision,
 }
 
-impl Ruling {
+impl DecisionReason {
     fn new(decision: Decision, rule: impl Into<String>, reason: impl Into<String>) -> Self {
         let (rule, reason) = (rule.into(), reason.into());
         Self { decision, rule, reason, suggestion: None, unattended: Decision::Deny }
@@ -54,8 +54,8 @@ impl Ruling {
     }
 }
 
-impl From<Ruling> for Verdict {
-    fn from(ruling: Ruling) -> Self {
+impl From<DecisionReason> for GuardAnswer {
+    fn from(ruling: DecisionReason) -> Self {
         let mut verdict = Self::new(ruling.decision, ruling.rule, ruling.reason);
         verdict.suggestion = ruling.suggestion;
         verdict.unattended = ruling.unattended;
@@ -68,33 +68,34 @@ impl Policy {
     #[must_use]
     pub fn verdict(
         &self,
-        event: &Event<'_>,
+        event: &HookEvent<'_>,
         input: &ToolInput<'_>,
-        facts: Option<&dyn Facts>,
-    ) -> Verdict {
+        facts: Option<&dyn FileFacts>,
+    ) -> GuardAnswer {
         let Surroundings { writable, temp, wrappers } = self.surroundings(event.cwd.as_deref());
         let more = self.protected.iter();
         let more = more.map(|(path, because)| Protected { path, because: *because });
         let mut protected: Vec<Protected<'_>> = protected().iter().copied().chain(more).collect();
         // Only of a session on this machine the files are known.
-        let is_here = facts.is_some_and(Facts::is_here);
+        let is_here = facts.is_some_and(FileFacts::is_here);
         let keeps_policy = is_here && keeps_guard_part(input);
         if keeps_policy {
             protected.retain(|known| known.because != Protection::ProjectPolicy);
         }
-        let context = Context {
+        let context = ShellContext {
             protected: &protected,
             writable: &texts(&writable),
             temp: &texts(&temp),
             wrappers: &texts(&wrappers),
             facts,
-            ..Context::default()
+            ..ShellContext::default()
         };
         let mut analysis = input.analyze(&context);
         if is_here {
             follow_links(input, &context, &mut analysis);
         }
-        let call = Call::new(event, input.tool, analysis.as_ref()).with_roots(writable.clone());
+        let call =
+            PolicySubject::new(event, input.tool, analysis.as_ref()).with_roots(writable.clone());
         let call = if keeps_policy { call.keeping_policy() } else { call };
         let mut verdict = self.decide(&call);
         if let (Some(effects), Some(analysis)) = (&mut verdict.analysis, &analysis) {
@@ -104,9 +105,9 @@ impl Policy {
     }
 
     /// Decides about a call from the known properties of its tool and its effects.
-    fn decide(&self, call: &Call<'_>) -> Verdict {
+    fn decide(&self, call: &PolicySubject<'_>) -> GuardAnswer {
         let analysis = call.analysis;
-        let mut verdict: Verdict = self.ruled(call).into();
+        let mut verdict: GuardAnswer = self.ruled(call).into();
         if self.preset() == Preset::Observe {
             verdict.observed = Some(verdict.decision);
             verdict.decision = Decision::Allow;
@@ -118,9 +119,9 @@ impl Policy {
         verdict
     }
 
-    fn ruled(&self, call: &Call<'_>) -> Ruling {
-        let mut strictest: Option<Ruling> = None;
-        let mut consider = |ruling: Ruling| match &mut strictest {
+    fn ruled(&self, call: &PolicySubject<'_>) -> DecisionReason {
+        let mut strictest: Option<DecisionReason> = None;
+        let mut consider = |ruling: DecisionReason| match &mut strictest {
             Some(known) if ruling.decision < known.decision => {}
             Some(known) if ruling.decision == known.decision => {
                 known.unattended = known.unattended.max(ruling.unattended);
@@ -140,7 +141,12 @@ impl Policy {
     }
 
     /// Considers rules that ask or deny, and imported permissions.
-    fn by_rules(&self, layer: &Layer, call: &Call<'_>, consider: &mut impl FnMut(Ruling)) {
+    fn by_rules(
+        &self,
+        layer: &Layer,
+        call: &PolicySubject<'_>,
+        consider: &mut impl FnMut(DecisionReason),
+    ) {
         let base = &layer.origin.base;
         for rule in layer.rules.iter().filter(|rule| rule.decision != Decision::Allow) {
             let id = format!("rules.{}", rule.name);
@@ -149,11 +155,11 @@ impl Policy {
                 Ok(Truth::No) => {}
                 Ok(Truth::Unknown(lack)) => {
                     let reason = format!("unknown whether the rule matches: {}", lack.words());
-                    consider(Ruling::new(Decision::Ask, id, reason));
+                    consider(DecisionReason::new(Decision::Ask, id, reason));
                 }
                 Ok(Truth::Yes) if !rule.examples.check(rule, base).is_empty() => {
                     let reason = format!("the rule {} contradicts its examples", rule.name);
-                    consider(Ruling::new(self.on_error(), id, reason));
+                    consider(DecisionReason::new(self.on_error(), id, reason));
                 }
                 Ok(Truth::Yes) => {
                     let usual = || format!("the policy has the rule {}", rule.name);
@@ -161,33 +167,35 @@ impl Policy {
                     let suggest = rule.suggest.as_ref().map(Suggest::words);
                     let by_user = layer.origin.whose == Whose::User;
                     let unattended = rule.unattended.as_ref().filter(|_| by_user);
-                    let ruling = Ruling::new(rule.decision, id, reason).suggest(suggest);
+                    let ruling = DecisionReason::new(rule.decision, id, reason).suggest(suggest);
                     consider(ruling.unattended(unattended.map(|word| word.value)));
                 }
-                Err(broken) => consider(Ruling::new(self.on_error(), id, broken.to_string())),
+                Err(broken) => {
+                    consider(DecisionReason::new(self.on_error(), id, broken.to_string()))
+                }
             }
         }
         if let Some((decision, rule)) = layer.permissions.of(call)
             && decision != Decision::Allow
         {
             let reason = format!("the permission rule {rule} matches");
-            consider(Ruling::new(decision, "permissions", reason));
+            consider(DecisionReason::new(decision, "permissions", reason));
         }
     }
 
     /// Returns the decision by the effects of a call.
-    fn by_effects(&self, call: &Call<'_>) -> Ruling {
+    fn by_effects(&self, call: &PolicySubject<'_>) -> DecisionReason {
         let mut ruling = match call.analysis {
             None => {
-                let Verdict { decision, rule, reason, .. } = Verdict::allow();
-                Ruling::new(decision, rule, reason)
+                let GuardAnswer { decision, rule, reason, .. } = GuardAnswer::allow();
+                DecisionReason::new(decision, rule, reason)
             }
             Some(analysis) => self.worst(call, analysis),
         };
         if ruling.decision == Decision::Ask
             && let Some((rule, reason)) = self.lifts(call)
         {
-            return Ruling::new(Decision::Allow, rule, reason);
+            return DecisionReason::new(Decision::Allow, rule, reason);
         }
         if self.preset() != Preset::Strict {
             return ruling;
@@ -196,8 +204,8 @@ impl Policy {
             && let Some(doubt) = strict::doubt(call).filter(|_| !self.is_listed(call))
         {
             return match self.lifts(call) {
-                Some((rule, reason)) => Ruling::new(Decision::Allow, rule, reason),
-                None => Ruling::new(Decision::Ask, "strict", doubt),
+                Some((rule, reason)) => DecisionReason::new(Decision::Allow, rule, reason),
+                None => DecisionReason::new(Decision::Ask, "strict", doubt),
             };
         }
         if ruling.decision == Decision::Ask
@@ -207,7 +215,7 @@ impl Policy {
                 strict::raised(effect, self.decide_effect(call, effect).0) == Decision::Deny
             });
             if let Some(effect) = raised {
-                ruling = Ruling::new(Decision::Deny, "strict", words(effect))
+                ruling = DecisionReason::new(Decision::Deny, "strict", words(effect))
                     .suggest(suggestion(effect).map(Cow::into_owned));
             }
         }
@@ -215,7 +223,7 @@ impl Policy {
     }
 
     /// Returns the strictest decision over all effects, and the effect that led to it.
-    fn worst(&self, call: &Call<'_>, analysis: &Analysis) -> Ruling {
+    fn worst(&self, call: &PolicySubject<'_>, analysis: &Analysis) -> DecisionReason {
         let mut worst: Option<(Decision, Option<String>, &Effect)> = None;
         for effect in &analysis.effects {
             let (decision, entry) = self.decide_effect(call, effect);
@@ -231,20 +239,25 @@ impl Policy {
         // too deep to be followed.
         let effects = analysis.effects.iter().map(decide_effect).max().unwrap_or(Decision::Allow);
         if analysis.decision > effects && analysis.decision > decision {
-            return Ruling::new(analysis.decision, "effect", analysis.reason.clone());
+            return DecisionReason::new(analysis.decision, "effect", analysis.reason.clone());
         }
         let Some((_, entry, effect)) = worst.filter(|_| decision != Decision::Allow) else {
             let nothing = "no rule or effect against it".to_owned();
             let calm = analysis.decision == Decision::Allow;
             let reason = if calm { analysis.reason.clone() } else { nothing };
-            return Ruling::new(Decision::Allow, "default", reason);
+            return DecisionReason::new(Decision::Allow, "default", reason);
         };
         let rule = entry.unwrap_or_else(|| "effect".to_owned());
-        Ruling::new(decision, rule, words(effect)).suggest(suggestion(effect).map(Cow::into_owned))
+        DecisionReason::new(decision, rule, words(effect))
+            .suggest(suggestion(effect).map(Cow::into_owned))
     }
 
     /// Returns the decision about one effect, and the entry that made it.
-    fn decide_effect(&self, call: &Call<'_>, effect: &Effect) -> (Decision, Option<String>) {
+    fn decide_effect(
+        &self,
+        call: &PolicySubject<'_>,
+        effect: &Effect,
+    ) -> (Decision, Option<String>) {
         let entry = |(at, decision): (usize, Decision)| (decision, Some(format!("effects[{at}]")));
         let user = match self.user.table.of(effect).filter(|_| !effect.disarms()) {
             Some(found) => entry(found),
@@ -261,7 +274,7 @@ impl Policy {
     }
 
     /// Returns the user's rule that allows a call which would otherwise need approval.
-    fn lifts(&self, call: &Call<'_>) -> Option<(String, String)> {
+    fn lifts(&self, call: &PolicySubject<'_>) -> Option<(String, String)> {
         let base = &self.user.origin.base;
         let allows = self.user.rules.iter().filter(|rule| rule.decision == Decision::Allow);
         for rule in allows {
@@ -282,16 +295,16 @@ impl Policy {
     }
 
     /// Whether one of the user's lists names the tool as allowed.
-    fn is_listed(&self, call: &Call<'_>) -> bool {
+    fn is_listed(&self, call: &PolicySubject<'_>) -> bool {
         call.tool.is_none()
-            && self.user.lists(call).any(|(_, tools)| tools.of(call) == Listed::Allowed)
+            && self.user.lists(call).any(|(_, tools)| tools.of(call) == ListResult::Allowed)
     }
 }
 
 impl Layer {
     /// Returns the lists of tools that apply to a call: the general one, and those of its agent or
     /// host.
-    fn lists<'l>(&'l self, call: &Call<'_>) -> impl Iterator<Item = (String, &'l Tools)> {
+    fn lists<'l>(&'l self, call: &PolicySubject<'_>) -> impl Iterator<Item = (String, &'l Tools)> {
         let names = [call.event.agent.as_deref(), Some(call.event.host.as_ref())];
         let names = names.map(|name| name.map(str::to_owned));
         let own = self.agents.iter().filter(move |(pattern, _)| {
@@ -301,19 +314,19 @@ impl Layer {
         std::iter::once(("tools".to_owned(), &self.tools)).chain(own)
     }
 
-    fn by_lists(&self, call: &Call<'_>, consider: &mut impl FnMut(Ruling)) {
+    fn by_lists(&self, call: &PolicySubject<'_>, consider: &mut impl FnMut(DecisionReason)) {
         let tool = &call.event.tool;
         for (list, tools) in self.lists(call) {
             match tools.of(call) {
-                Listed::No | Listed::Allowed => {}
-                Listed::Denied(pattern) => {
+                ListResult::No | ListResult::Allowed => {}
+                ListResult::Denied(pattern) => {
                     let reason = match pattern == tool {
                         true => format!("the policy denies {tool}"),
                         false => format!("the policy denies {tool} ({pattern})"),
                     };
-                    consider(Ruling::new(Decision::Deny, format!("{list}.deny"), reason));
+                    consider(DecisionReason::new(Decision::Deny, format!("{list}.deny"), reason));
                 }
-                Listed::Missing => {
+                ListResult::Missing => {
                     let reason = format!("{tool} is not in the list of allowed tools");
                     let allowed = tools.allow.iter().flatten().take(12).cloned();
                     let allowed = allowed.collect::<Vec<_>>().join(", ");
@@ -321,14 +334,15 @@ impl Layer {
                         true => None,
                         false => Some(format!("use one of the allowed tools: {allowed}")),
                     };
-                    let ruling = Ruling::new(Decision::Deny, format!("{list}.allow"), reason);
+                    let ruling =
+                        DecisionReason::new(Decision::Deny, format!("{list}.allow"), reason);
                     consider(ruling.suggest(suggestion));
                 }
             }
         }
     }
 
-    fn by_paths(&self, call: &Call<'_>, consider: &mut impl FnMut(Ruling)) {
+    fn by_paths(&self, call: &PolicySubject<'_>, consider: &mut impl FnMut(DecisionReason)) {
         let (base, session) = (&self.origin.base, call.event.cwd.as_deref());
         let in_the_way = |key: &str, verb: &str, path: &str, pattern: &str| {
             let reason = format!("{path} may not be {verb}: {pattern} is protected");
@@ -338,7 +352,7 @@ impl Layer {
                     format!("leave it as it is; the project's policy names it in `{key}`")
                 }
             };
-            Ruling::new(Decision::Deny, key, reason).suggest(Some(suggestion))
+            DecisionReason::new(Decision::Deny, key, reason).suggest(Some(suggestion))
         };
         let is_kept = self.origin.whose == Whose::Project && call.keeps_policy;
         let guards_itself = !self.origin.file.is_empty() && !is_kept;
@@ -355,7 +369,7 @@ impl Layer {
                         Whose::User => Decision::Deny,
                         Whose::Project => Decision::Ask,
                     };
-                    let ruling = Ruling::new(decision, "policy", reason);
+                    let ruling = DecisionReason::new(decision, "policy", reason);
                     consider(ruling.suggest(Some(suggestion)));
                 }
             }
@@ -370,9 +384,9 @@ impl Layer {
     }
 
     /// Whether the effect is a deletion in a directory where deleting is allowed.
-    fn may_delete(&self, call: &Call<'_>, effect: &Effect) -> bool {
+    fn may_delete(&self, call: &PolicySubject<'_>, effect: &Effect) -> bool {
         let proven = effect.certainty == Certainty::Proven;
-        if effect.kind != Kind::Delete || !proven || self.delete_roots.is_empty() {
+        if effect.kind != EffectKind::Delete || !proven || self.delete_roots.is_empty() {
             return false;
         }
         let (base, session) = (&self.origin.base, call.event.cwd.as_deref());
@@ -383,7 +397,11 @@ impl Layer {
 }
 
 /// Adds the effects on link targets: a write through a link changes the target of the link.
-fn follow_links(input: &ToolInput<'_>, context: &Context<'_>, analysis: &mut Option<Analysis>) {
+fn follow_links(
+    input: &ToolInput<'_>,
+    context: &ShellContext<'_>,
+    analysis: &mut Option<Analysis>,
+) {
     let Some(analysis) = analysis else { return };
     if !matches!(input.role(), ToolRole::Writes | ToolRole::Edits) {
         return;

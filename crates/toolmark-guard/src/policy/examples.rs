@@ -1,18 +1,18 @@
 //! The examples of a rule: calls it must match and calls it must not match. A rule that contradicts
 //! its examples is not used.
 
-use super::call::Call;
+use super::call::PolicySubject;
 use super::places::Base;
-use super::rule::{Rule, name_fits};
+use super::rule::{PolicyRule, name_fits};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use toolmark_config::{Node, Problem, Span, Spanned, quoted};
+use toolmark_config::{Node, NodeSpan, Problem, Spanned, quoted};
 use toolmark_hosts::toolset::{ToolRole, Toolsets, builtin, ids};
-use toolmark_hosts::{Args, Event, Moment};
+use toolmark_hosts::{Args, HookEvent, Moment};
 use toolmark_match::call_match::Truth;
 use toolmark_session::effects::ToolInput;
-use toolmark_shell::Context;
+use toolmark_shell::ShellContext;
 use toolmark_trace::ToolName;
 
 /// Directory in which examples run if the policy belongs to none.
@@ -50,12 +50,12 @@ fn calls_schema(_: &mut SchemaGenerator) -> Schema {
 
 /// The examples of a rule.
 #[derive(Debug, Default)]
-pub(super) struct Examples(Vec<Example>);
+pub(super) struct Examples(Vec<PolicyExample>);
 
 #[derive(Debug)]
-struct Example {
+struct PolicyExample {
     call: ExampleCall,
-    span: Span,
+    span: NodeSpan,
     fits: bool,
     cwd: String,
 }
@@ -87,7 +87,9 @@ impl Examples {
         let fitting = r#match.into_iter().map(|node| (node, true));
         for (node, fits) in fitting.chain(not_match.into_iter().map(|node| (node, false))) {
             match shown(&node.value) {
-                Some(call) => all.push(Example { call, span: node.span, fits, cwd: cwd.clone() }),
+                Some(call) => {
+                    all.push(PolicyExample { call, span: node.span, fits, cwd: cwd.clone() })
+                }
                 None => {
                     let message = "expected a command or a map with `tool` and `args`";
                     problems.push(Problem::error("wrong-type", message).at(node.span));
@@ -98,24 +100,24 @@ impl Examples {
     }
 
     /// Returns the calls that the rule must match.
-    pub(super) fn fitting<'e>(&'e self, rule: &Rule) -> Vec<Event<'e>> {
+    pub(super) fn fitting<'e>(&'e self, rule: &PolicyRule) -> Vec<HookEvent<'e>> {
         let fitting = self.0.iter().filter(|example| example.fits);
         fitting.filter_map(|example| example.event(rule)).collect()
     }
 
     /// Returns the examples that a rule contradicts.
-    pub(super) fn check(&self, rule: &Rule, base: &Base) -> Vec<Problem> {
+    pub(super) fn check(&self, rule: &PolicyRule, base: &Base) -> Vec<Problem> {
         self.0.iter().filter_map(|example| example.check(rule, base)).collect()
     }
 }
 
-impl Example {
+impl PolicyExample {
     /// Returns the call of the example; `None` if the rule is not about its tool.
-    fn event(&self, rule: &Rule) -> Option<Event<'_>> {
+    fn event(&self, rule: &PolicyRule) -> Option<HookEvent<'_>> {
         match &self.call {
             ExampleCall::Command(command) => shell_event(rule, command, &self.cwd),
             ExampleCall::Call { tool, args } => {
-                let mut event = Event::new(Moment::Before, "plain", tool.as_str());
+                let mut event = HookEvent::new(Moment::Before, "plain", tool.as_str());
                 event.args = Args::Json(args.clone());
                 event.cwd = Some(self.cwd.as_str().into());
                 Some(event)
@@ -123,7 +125,7 @@ impl Example {
         }
     }
 
-    fn check(&self, rule: &Rule, base: &Base) -> Option<Problem> {
+    fn check(&self, rule: &PolicyRule, base: &Base) -> Option<Problem> {
         let Some(event) = self.event(rule) else {
             let ExampleCall::Command(command) = &self.call else { return None };
             let message = format!(
@@ -157,7 +159,7 @@ impl Example {
 }
 
 /// Builds a call of the shell tool that the rule is about.
-fn shell_event<'a>(rule: &Rule, command: &str, cwd: &'a str) -> Option<Event<'a>> {
+fn shell_event<'a>(rule: &PolicyRule, command: &str, cwd: &'a str) -> Option<HookEvent<'a>> {
     let hosts = ids().filter_map(builtin);
     for host in hosts {
         for tool in &*host.tools {
@@ -166,7 +168,7 @@ fn shell_event<'a>(rule: &Rule, command: &str, cwd: &'a str) -> Option<Event<'a>
             }
             let event =
                 command_event(&host.id, &tool.name, tool.command.names().next(), command, cwd);
-            let call = Call::new(&event, Some(tool), None);
+            let call = PolicySubject::new(&event, Some(tool), None);
             if rule.named().is_none_or(|pattern| name_fits(pattern, &call) == Truth::Yes) {
                 return Some(event);
             }
@@ -181,8 +183,8 @@ fn command_event<'a>(
     key: Option<&str>,
     command: &str,
     cwd: &'a str,
-) -> Event<'a> {
-    let mut event = Event::new(Moment::Before, host.to_owned(), tool.to_owned());
+) -> HookEvent<'a> {
+    let mut event = HookEvent::new(Moment::Before, host.to_owned(), tool.to_owned());
     let key = key.unwrap_or("command");
     event.args = Args::Json(json!({ key: command }));
     event.cwd = Some(cwd.into());
@@ -190,13 +192,13 @@ fn command_event<'a>(
 }
 
 /// Builds the call of the usual shell tool for a command.
-pub(super) fn usual_command<'a>(command: &str, base: &'a Base) -> Event<'a> {
+pub(super) fn usual_command<'a>(command: &str, base: &'a Base) -> HookEvent<'a> {
     let cwd = base.directory.as_deref().unwrap_or(SOMEWHERE);
     command_event("claude-code", "Bash", None, command, cwd)
 }
 
 /// Passes a call with the known properties of its tool to a function.
-pub(super) fn with_tool<T>(event: &Event<'_>, look: impl FnOnce(&ToolInput<'_>) -> T) -> T {
+pub(super) fn with_tool<T>(event: &HookEvent<'_>, look: impl FnOnce(&ToolInput<'_>) -> T) -> T {
     let toolsets = Toolsets::default();
     let name = ToolName::new(event.tool.as_ref());
     let tool = toolsets.tool_of(&event.host, &name);
@@ -209,10 +211,10 @@ pub(super) fn with_tool<T>(event: &Event<'_>, look: impl FnOnce(&ToolInput<'_>) 
 }
 
 /// Passes a call with all known properties to a function.
-pub(super) fn with_call<T>(event: &Event<'_>, look: impl FnOnce(&Call<'_>) -> T) -> T {
+pub(super) fn with_call<T>(event: &HookEvent<'_>, look: impl FnOnce(&PolicySubject<'_>) -> T) -> T {
     with_tool(event, |input| {
-        let analysis = input.analyze(&Context::default());
-        look(&Call::new(event, input.tool, analysis.as_ref()))
+        let analysis = input.analyze(&ShellContext::default());
+        look(&PolicySubject::new(event, input.tool, analysis.as_ref()))
     })
 }
 

@@ -4,7 +4,7 @@
 use serde_json::Value;
 use std::fs;
 use std::io::ErrorKind;
-use toolmark_config::{Problem, Source, parse};
+use toolmark_config::{Problem, SourceText, parse};
 use toolmark_hosts::own::PROJECT_POLICIES;
 use toolmark_hosts::toolset::{Tool, ToolRole};
 use toolmark_session::effects::ToolInput;
@@ -73,7 +73,7 @@ fn edited(text: &str, tool: &Tool, edit: &Value) -> Option<String> {
 /// Returns the `guard:` part of a text, `null` if it has none; `None` if it cannot be read
 /// reliably.
 fn guard_part(text: &str) -> Option<Value> {
-    let parsed = parse(&Source::new("", text.to_owned()));
+    let parsed = parse(&SourceText::new("", text.to_owned()));
     if parsed.problems.iter().any(Problem::is_error) {
         return None;
     }

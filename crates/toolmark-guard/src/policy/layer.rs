@@ -1,17 +1,17 @@
 //! One policy file: its content, read with all its errors at once.
 
 use super::bounds;
-use super::limits::{Log, Mcp, WrittenLog, WrittenMcp};
+use super::limits::{LogLocation, McpLimits, WrittenLog, WrittenMcp};
 use super::places::{Base, Paths, Roots};
-use super::rule::{self, Rule};
-use super::table::{self, Table};
+use super::rule::{self, PolicyRule};
+use super::table::{self, PolicyTable};
 use super::tools::{self, Tools};
-use super::words::{Preset, Read};
-use crate::permissions::Permissions;
+use super::words::{Preset, WordRead};
+use crate::permissions::PermissionRules;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
-use toolmark_config::{Entry, Kind, Node, Problem, Span, Spanned, quoted, read};
+use toolmark_config::{Node, NodeEntry, NodeKind, NodeSpan, Problem, Spanned, quoted, read};
 use toolmark_hosts::tool_policy::ToolPolicy;
 use toolmark_match::call_match::SchemaCompiler;
 use toolmark_shell::Decision;
@@ -28,7 +28,7 @@ pub enum Whose {
 
 /// Origin of a policy.
 #[derive(Debug, Clone, Default)]
-pub struct Origin {
+pub struct PolicyOrigin {
     /// Owner.
     pub whose: Whose,
     /// Absolute path of the file.
@@ -54,7 +54,7 @@ struct GuardSection {
     /// Strictness of the guard; `standard` by default.
     preset: Option<Preset>,
     /// Decision when the guard itself fails; `ask` by default.
-    on_error: Option<Read<Decision>>,
+    on_error: Option<WordRead<Decision>>,
     /// Whether the host is instructed to run calls that can lose nothing without asking; false by
     /// default.
     approve: Option<bool>,
@@ -66,7 +66,7 @@ struct GuardSection {
     /// Tools that may be called.
     tools: tools::ToolsEntry,
     /// Tools that single agents or hosts may call, by name or glob.
-    agents: BTreeMap<String, Spanned<Agent>>,
+    agents: BTreeMap<String, Spanned<AgentPermissions>>,
     /// Rules of your own.
     rules: Vec<Spanned<rule::RuleEntry>>,
     /// Decisions about effects; the first matching entry decides.
@@ -95,7 +95,7 @@ struct GuardSection {
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "GuardAgent")]
-struct Agent {
+struct AgentPermissions {
     /// Tools that the agent may call.
     tools: tools::ToolsEntry,
 }
@@ -108,7 +108,7 @@ pub fn schema(generator: &mut SchemaGenerator) -> Schema {
 /// Content of one policy file.
 #[derive(Debug, Default)]
 pub struct Layer {
-    pub(super) origin: Origin,
+    pub(super) origin: PolicyOrigin,
     pub(super) preset: Option<Preset>,
     pub(super) on_error: Option<Decision>,
     pub(super) approve: Option<bool>,
@@ -116,8 +116,8 @@ pub struct Layer {
     pub(super) timeout_ms: Option<u64>,
     pub(super) tools: Tools,
     pub(super) agents: BTreeMap<String, Tools>,
-    pub(super) rules: Vec<Rule>,
-    pub(super) table: Table,
+    pub(super) rules: Vec<PolicyRule>,
+    pub(super) table: PolicyTable,
     pub(super) writable: Roots,
     pub(super) protected: Paths,
     pub(super) protected_reads: Paths,
@@ -125,13 +125,13 @@ pub struct Layer {
     pub(super) temp: Roots,
     pub(super) wrappers: Vec<String>,
     pub(super) imports: Vec<Import>,
-    pub(super) permissions: Permissions,
-    pub(super) mcp: Mcp,
-    pub(super) log: Log,
+    pub(super) permissions: PermissionRules,
+    pub(super) mcp: McpLimits,
+    pub(super) log: LogLocation,
     /// The `tools:` and `order:` sections beside the part.
     pub(super) conditions: ToolPolicy,
     /// Positions of the keys.
-    pub(super) keys: BTreeMap<String, Span>,
+    pub(super) keys: BTreeMap<String, NodeSpan>,
 }
 
 impl Layer {
@@ -150,7 +150,7 @@ impl Layer {
     #[must_use]
     pub fn read(
         node: &Node,
-        origin: Origin,
+        origin: PolicyOrigin,
         schemas: SchemaCompiler,
         problems: &mut Vec<Problem>,
     ) -> Self {
@@ -159,7 +159,7 @@ impl Layer {
             let help = "add a key, such as `preset: standard`, or remove the section";
             problems.push(problem.at(node.span).help(help));
         }
-        let keys: BTreeMap<String, Span> =
+        let keys: BTreeMap<String, NodeSpan> =
             node.entries().map(|entry| (entry.key.to_string(), entry.key_span)).collect();
         if node.is_null() {
             return Self { origin, ..Self::default() };
@@ -191,8 +191,10 @@ impl Layer {
             timeout_ms: written.timeout_ms.as_ref().and_then(|time| timeout(time, problems)),
             tools: Tools::read(written.tools, problems),
             agents,
-            rules: rules.filter_map(|rule| Rule::read(rule, &base, schemas, problems)).collect(),
-            table: Table::read(written.effects, problems),
+            rules: rules
+                .filter_map(|rule| PolicyRule::read(rule, &base, schemas, problems))
+                .collect(),
+            table: PolicyTable::read(written.effects, problems),
             writable: Roots::read(written.writable, problems),
             protected: Paths::read(written.protected, problems),
             protected_reads: Paths::read(written.protected_reads, problems),
@@ -200,9 +202,9 @@ impl Layer {
             temp: Roots::read(written.temp, problems),
             wrappers: wrappers(written.wrappers, problems),
             imports: written.import,
-            permissions: Permissions::default(),
-            mcp: Mcp::read(written.mcp, problems),
-            log: Log::read(written.log, problems),
+            permissions: PermissionRules::default(),
+            mcp: McpLimits::read(written.mcp, problems),
+            log: LogLocation::read(written.log, problems),
             conditions: ToolPolicy::default(),
             origin,
             keys,
@@ -213,7 +215,7 @@ impl Layer {
 
     /// Creates the layer of a file that only has conditions on tools.
     #[must_use]
-    pub fn without_guard(origin: Origin) -> Self {
+    pub fn without_guard(origin: PolicyOrigin) -> Self {
         Self { origin, ..Self::default() }
     }
 
@@ -226,7 +228,7 @@ impl Layer {
 
     /// Returns the origin of the layer.
     #[must_use]
-    pub fn origin(&self) -> &Origin {
+    pub fn origin(&self) -> &PolicyOrigin {
         &self.origin
     }
 
@@ -238,7 +240,7 @@ impl Layer {
 
     /// Adds the permission rules of another program.
     #[must_use]
-    pub fn with_permissions(mut self, permissions: Permissions) -> Self {
+    pub fn with_permissions(mut self, permissions: PermissionRules) -> Self {
         self.permissions = permissions;
         self
     }
@@ -258,7 +260,7 @@ impl Layer {
     }
 
     /// Reports a rule about tools that may not be called anyway.
-    fn shadowed(&self, rule: &Rule) -> Option<Problem> {
+    fn shadowed(&self, rule: &PolicyRule) -> Option<Problem> {
         use toolmark_match::call_match::NamePattern::{Exact, Glob};
         let Some(Exact(word) | Glob(word)) = rule.named() else { return None };
         let why = self.tools.shut_out(word)?;
@@ -285,24 +287,24 @@ fn read_what_can_be(node: &Node, problems: &mut Vec<Problem>) -> Option<GuardSec
         return Some(written);
     }
     let wrong = problems.get(known..).unwrap_or_default();
-    let places: Vec<Span> = wrong.iter().filter_map(|problem| problem.span).collect();
-    let holds = |whole: Span| {
+    let places: Vec<NodeSpan> = wrong.iter().filter_map(|problem| problem.span).collect();
+    let holds = |whole: NodeSpan| {
         places.iter().any(|place| whole.start <= place.start && place.end <= whole.end)
     };
-    let bad = |entry: &Entry| holds(entry.key_span.to(entry.value.span));
+    let bad = |entry: &NodeEntry| holds(entry.key_span.to(entry.value.span));
     let mut left = Vec::new();
     for entry in node.entries() {
         match (bad(entry), entry.value.as_list()) {
             (false, _) => left.push(entry.clone()),
             (true, Some(items)) if !holds(entry.key_span) => {
                 let items: Vec<Node> = items.iter().filter(|i| !holds(i.span)).cloned().collect();
-                let value = Node::new(Kind::List(items), entry.value.span);
-                left.push(Entry { value, ..entry.clone() });
+                let value = Node::new(NodeKind::List(items), entry.value.span);
+                left.push(NodeEntry { value, ..entry.clone() });
             }
             (true, _) => {}
         }
     }
-    read(&Node::new(Kind::Map(left), node.span), &mut Vec::new())
+    read(&Node::new(NodeKind::Map(left), node.span), &mut Vec::new())
 }
 
 /// Maximum time limit of the guard, in milliseconds.

@@ -3,16 +3,16 @@
 
 use super::examples::{usual_command, with_call, with_tool};
 use super::layer::Layer;
-use super::rule::{Rule, Suggest};
+use super::rule::{PolicyRule, Suggest};
 use super::{Policy, Preset};
-use toolmark_config::{Problem, Span, quoted};
-use toolmark_hosts::Event;
+use toolmark_config::{NodeSpan, Problem, quoted};
+use toolmark_hosts::HookEvent;
 use toolmark_match::call_match::Truth;
 use toolmark_shell::Decision;
 
 /// Problems of the rules of the files.
 #[derive(Debug, Clone, Default)]
-pub struct Checked {
+pub struct LayerProblems {
     /// Problems in the user's file.
     pub user: Vec<Problem>,
     /// Problems in the project's file.
@@ -26,7 +26,7 @@ impl Policy {
     pub fn loosened(&self) -> Vec<Problem> {
         let Some(project) = &self.project else { return Vec::new() };
         let mut found = Vec::new();
-        let mut loosens = |span: Span, what: String| {
+        let mut loosens = |span: NodeSpan, what: String| {
             let problem = Problem::warning(
                 "loosens",
                 format!("{what} has no effect in the file of a project"),
@@ -63,7 +63,7 @@ impl Policy {
             ("delete_roots", !project.delete_roots.is_empty()),
             ("temp", !project.temp.is_empty()),
             ("wrappers", !project.wrappers.is_empty()),
-            ("log", project.log != super::Log::default()),
+            ("log", project.log != super::LogLocation::default()),
         ];
         for (name, _) in lists.into_iter().filter(|(_, given)| *given) {
             loosens(key(name), name.to_owned());
@@ -90,7 +90,7 @@ impl Policy {
         if project.mcp.changed.is_some_and(|own| own < mcp.changed.unwrap_or(Decision::Ask)) {
             loosens(key("mcp"), "a laxer mcp.changed".to_owned());
         }
-        let rate = |own: &super::Mcp| own.rate;
+        let rate = |own: &super::McpLimits| own.rate;
         let tools = project.mcp.tools.iter();
         let laxer = tools.filter(|(tool, rate)| mcp.tools.get(*tool) != Some(rate));
         if project.mcp.rate.is_some() && rate(&project.mcp) != rate(&mcp) || laxer.count() > 0 {
@@ -102,7 +102,7 @@ impl Policy {
     /// Returns the problems of the rules that can only be found by trying them: conditions,
     /// examples, and suggestions that would be denied themselves.
     #[must_use]
-    pub fn check_all(&self) -> Checked {
+    pub fn check_all(&self) -> LayerProblems {
         let mut all: Vec<Vec<Problem>> = self.layers().map(Layer::check).collect();
         for (layer, problems) in self.layers().zip(&mut all) {
             for rule in &layer.rules {
@@ -132,16 +132,16 @@ impl Policy {
         }
         all.iter_mut().for_each(|problems| problems.sort_by_key(|problem| problem.span));
         let project = if all.len() > 1 { all.pop() } else { None };
-        Checked { user: all.pop().unwrap_or_default(), project: project.unwrap_or_default() }
+        LayerProblems { user: all.pop().unwrap_or_default(), project: project.unwrap_or_default() }
     }
 
     /// Reports a rule that allows something that stays denied; such a rule lifts questions only.
-    fn in_vain(&self, rule: &Rule) -> Option<Problem> {
+    fn in_vain(&self, rule: &PolicyRule) -> Option<Problem> {
         if rule.decision != Decision::Allow {
             return None;
         }
         let events = rule.examples.fitting(rule);
-        let verdict = |event: &Event<'_>| {
+        let verdict = |event: &HookEvent<'_>| {
             let verdict = with_tool(event, |input| self.verdict(event, input, None));
             let said = verdict.observed.unwrap_or(verdict.decision);
             (said == Decision::Deny).then_some((verdict.rule, verdict.reason))

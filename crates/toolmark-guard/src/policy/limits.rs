@@ -1,6 +1,6 @@
 //! Settings of a policy for tool servers and for the decision log.
 
-use super::words::Read;
+use super::words::WordRead;
 use crate::audit;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
@@ -18,14 +18,14 @@ use toolmark_shell::Decision;
 
 /// Number of calls per time: `60/min`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Rate {
+pub struct CallRate {
     /// Number of calls.
     pub calls: u32,
     /// Time period.
     pub per: Duration,
 }
 
-/// Reason why a text is not a [`Rate`].
+/// Reason why a text is not a [`CallRate`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum RateError {
     /// The text is not a number and a time.
@@ -36,7 +36,7 @@ pub enum RateError {
     Zero,
 }
 
-impl FromStr for Rate {
+impl FromStr for CallRate {
     type Err = RateError;
 
     fn from_str(text: &str) -> Result<Self, RateError> {
@@ -62,8 +62,8 @@ struct RateText(String);
 
 impl<'de> Deserialize<'de> for RateText {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Text;
-        impl Visitor<'_> for Text {
+        struct LimitText;
+        impl Visitor<'_> for LimitText {
             type Value = RateText;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a rate, such as 60/min")
@@ -72,11 +72,11 @@ impl<'de> Deserialize<'de> for RateText {
                 Ok(RateText(text.to_owned()))
             }
         }
-        deserializer.deserialize_str(Text)
+        deserializer.deserialize_str(LimitText)
     }
 }
 
-impl JsonSchema for Rate {
+impl JsonSchema for CallRate {
     fn schema_name() -> Cow<'static, str> {
         "GuardRate".into()
     }
@@ -90,7 +90,7 @@ impl JsonSchema for Rate {
     }
 }
 
-impl Rate {
+impl CallRate {
     /// Whether the limit is reached sooner than another.
     fn is_stricter(self, other: Self) -> bool {
         let in_a = |rate: Self, other: Self| u128::from(rate.calls) * other.per.as_millis();
@@ -100,25 +100,25 @@ impl Rate {
 
 /// Limits for tool servers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Mcp {
+pub struct McpLimits {
     /// Maximum call rate of all tools together.
-    pub rate: Option<Rate>,
+    pub rate: Option<CallRate>,
     /// Maximum call rate of single tools, by name or glob.
-    pub tools: BTreeMap<String, Rate>,
+    pub tools: BTreeMap<String, CallRate>,
     /// Decision when a tool definition has changed since it was first seen.
     pub changed: Option<Decision>,
 }
 
 /// Location of the decision log.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Log {
+pub struct LogLocation {
     /// Path of the file.
     pub path: Option<String>,
     /// Size in bytes at which a new file is begun.
     pub max_size: Option<u64>,
 }
 
-impl Log {
+impl LogLocation {
     /// Returns the path of the log: the environment takes precedence over the policy.
     ///
     /// # Errors
@@ -135,9 +135,9 @@ impl Log {
 
     /// Returns the limits on the size of the log.
     #[must_use]
-    pub fn limits(&self) -> audit::Limits {
-        let usual = audit::Limits::default();
-        audit::Limits { size: self.max_size.unwrap_or(usual.size), ..usual }
+    pub fn limits(&self) -> audit::AuditLimits {
+        let usual = audit::AuditLimits::default();
+        audit::AuditLimits { size: self.max_size.unwrap_or(usual.size), ..usual }
     }
 }
 
@@ -147,13 +147,13 @@ impl Log {
 #[schemars(rename = "GuardMcp")]
 pub(super) struct WrittenMcp {
     /// Maximum call rate of all tools together.
-    #[schemars(with = "Option<Rate>")]
+    #[schemars(with = "Option<CallRate>")]
     rate: Option<Spanned<RateText>>,
     /// Maximum call rate of single tools, by name or glob.
-    #[schemars(with = "BTreeMap<String, Rate>")]
+    #[schemars(with = "BTreeMap<String, CallRate>")]
     tools: BTreeMap<String, Spanned<RateText>>,
     /// Decision when a tool definition has changed.
-    changed: Option<Read<Decision>>,
+    changed: Option<WordRead<Decision>>,
 }
 
 /// Location of the decision log.
@@ -167,9 +167,9 @@ pub(super) struct WrittenLog {
     max_size: Option<Spanned<String>>,
 }
 
-impl Mcp {
+impl McpLimits {
     pub(super) fn read(written: WrittenMcp, problems: &mut Vec<Problem>) -> Self {
-        let mut rate = |text: Spanned<RateText>| match text.value.0.parse::<Rate>() {
+        let mut rate = |text: Spanned<RateText>| match text.value.0.parse::<CallRate>() {
             Ok(rate) => Some(rate),
             Err(error) => {
                 let message = format!("{} is not a rate", quoted(&text.value.0));
@@ -188,7 +188,7 @@ impl Mcp {
 
     /// Applies the stricter settings of another file.
     pub(super) fn tightened(mut self, other: &Self) -> Self {
-        let stricter = |mine: Option<Rate>, theirs: Option<Rate>| match (mine, theirs) {
+        let stricter = |mine: Option<CallRate>, theirs: Option<CallRate>| match (mine, theirs) {
             (Some(mine), Some(theirs)) if !theirs.is_stricter(mine) => Some(mine),
             (mine, None) => mine,
             (_, theirs) => theirs,
@@ -208,7 +208,7 @@ impl Mcp {
     }
 }
 
-impl Log {
+impl LogLocation {
     pub(super) fn read(written: WrittenLog, problems: &mut Vec<Problem>) -> Self {
         let mut wrong = |text: &Spanned<String>, message: String, help: &str| {
             problems.push(Problem::error("invalid-log", message).at(text.span).help(help));
@@ -257,11 +257,11 @@ mod tests {
     #[test]
     fn rates() {
         for (text, calls, seconds) in [("60/min", 60, 60), ("10/s", 10, 1), ("5 / hour", 5, 3600)] {
-            let want = Rate { calls, per: Duration::from_secs(seconds) };
+            let want = CallRate { calls, per: Duration::from_secs(seconds) };
             assert_eq!(text.parse(), Ok(want), "{text}");
         }
         for text in ["60", "0/min", "-1/s", "10/fortnight", "/s", ""] {
-            assert!(text.parse::<Rate>().is_err(), "{text}");
+            assert!(text.parse::<CallRate>().is_err(), "{text}");
         }
     }
 
@@ -281,10 +281,10 @@ mod tests {
 
     #[test]
     fn another_file_may_only_tighten() {
-        let rate = |text: &str| Some(text.parse::<Rate>().unwrap());
-        let user = Mcp { rate: rate("60/min"), ..Mcp::default() };
+        let rate = |text: &str| Some(text.parse::<CallRate>().unwrap());
+        let user = McpLimits { rate: rate("60/min"), ..McpLimits::default() };
         for (theirs, want) in [("10/min", "10/min"), ("2/s", "60/min"), ("1000/day", "1000/day")] {
-            let project = Mcp { rate: rate(theirs), ..Mcp::default() };
+            let project = McpLimits { rate: rate(theirs), ..McpLimits::default() };
             assert_eq!(user.clone().tightened(&project).rate, rate(want), "{theirs}");
         }
         for (mine, theirs, want) in [
@@ -294,7 +294,7 @@ mod tests {
             (Some(Decision::Allow), Some(Decision::Ask), Some(Decision::Ask)),
             (Some(Decision::Deny), Some(Decision::Ask), Some(Decision::Deny)),
         ] {
-            let of = |changed| Mcp { changed, ..Mcp::default() };
+            let of = |changed| McpLimits { changed, ..McpLimits::default() };
             assert_eq!(of(mine).tightened(&of(theirs)).changed, want, "{mine:?} {theirs:?}");
         }
     }

@@ -25,11 +25,11 @@ mod tests_rules;
 mod tools;
 mod words;
 
-pub use call::{Call, Touched};
+pub use call::{PolicySubject, Touched};
 pub(crate) use conditions::by_instruction;
-pub use layer::{Import, Layer, Origin, Whose, schema};
-pub use layers::Checked;
-pub use limits::{Log, Mcp, Rate, RateError};
+pub use layer::{Import, Layer, PolicyOrigin, Whose, schema};
+pub use layers::LayerProblems;
+pub use limits::{CallRate, LogLocation, McpLimits, RateError};
 pub use places::{Base, Paths};
 pub(crate) use rule::words_fit;
 pub use words::Preset;
@@ -140,7 +140,7 @@ impl Policy {
 
     /// Returns the limits for tool servers.
     #[must_use]
-    pub fn mcp(&self) -> Mcp {
+    pub fn mcp(&self) -> McpLimits {
         let user = self.user.mcp.clone();
         match &self.project {
             Some(project) => user.tightened(&project.mcp),
@@ -151,11 +151,11 @@ impl Policy {
     /// Returns the log settings of the user's policy only, with the path relative to the directory
     /// of the user's file.
     #[must_use]
-    pub fn log(&self) -> Log {
+    pub fn log(&self) -> LogLocation {
         let path = self.user.log.path.as_ref();
         let directory = self.user.origin.file.rsplit_once('/').map(|(directory, _)| directory);
         let path = path.map(|path| self.user.origin.base.resolve(path, directory));
-        Log { path, ..self.user.log.clone() }
+        LogLocation { path, ..self.user.log.clone() }
     }
 
     /// Returns the environment of a session's calls, from the user's policy only.

@@ -2,7 +2,7 @@
 //! without accessing the file system.
 
 use super::call::Touched;
-use toolmark_config::{Problem, Span, Spanned, quoted};
+use toolmark_config::{NodeSpan, Problem, Spanned, quoted};
 use toolmark_pattern::Glob;
 use toolmark_session::path::resolve;
 
@@ -243,7 +243,7 @@ fn plain(pattern: &str) -> &str {
     if rest.is_empty() || rest == ".." || rest == "." { "x" } else { rest }
 }
 
-fn invalid(message: String, span: Span) -> Problem {
+fn invalid(message: String, span: NodeSpan) -> Problem {
     Problem::error("invalid-path", message).at(span)
 }
 

@@ -6,10 +6,10 @@
 //! all of them match and nothing is redirected into a file. Rules are compiled when the first call
 //! of their tool arrives.
 
-use super::call::Call;
+use super::call::PolicySubject;
 use super::examples::{self, Examples};
 use super::places::{Base, Paths};
-use super::words::{OneOrMany, Read};
+use super::words::{OneOrMany, WordRead};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -17,7 +17,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::OnceLock;
-use toolmark_config::{Entry, Kind, Node, Problem, Span, Spanned, quoted, read};
+use toolmark_config::{Node, NodeEntry, NodeKind, NodeSpan, Problem, Spanned, quoted, read};
 use toolmark_hosts::toolset::ToolClass;
 use toolmark_match::Building;
 use toolmark_match::call_match::config::{CallFields, Name, name_of};
@@ -62,10 +62,10 @@ pub(super) struct RuleEntry {
     #[serde(default, rename = "where")]
     conditions: Option<Spanned<Conditions>>,
     /// Decision about the calls.
-    decision: Read<Decision>,
+    decision: WordRead<Decision>,
     /// Decision instead of `ask` in headless use; `deny` by default. Only in the user's policy.
     #[serde(default)]
-    unattended: Option<Spanned<Read<Decision>>>,
+    unattended: Option<Spanned<WordRead<Decision>>>,
     /// Reason, shown to the agent.
     #[serde(default)]
     reason: Option<String>,
@@ -107,11 +107,11 @@ pub(super) enum Suggest {
 
 /// A compiled rule of a policy.
 #[derive(Debug)]
-pub(super) struct Rule {
+pub(super) struct PolicyRule {
     /// Name of the rule.
     pub(super) name: String,
     /// Position in the file.
-    pub(super) span: Span,
+    pub(super) span: NodeSpan,
     /// Decision about matching calls.
     pub(super) decision: Decision,
     /// Decision for headless use, if the rule has one.
@@ -154,7 +154,7 @@ pub(super) struct BrokenRule {
     why: String,
 }
 
-impl Rule {
+impl PolicyRule {
     /// Reads a rule; errors in its conditions are found when it is compiled.
     pub(super) fn read(
         written: Spanned<RuleEntry>,
@@ -222,7 +222,7 @@ impl Rule {
     }
 
     /// Whether the rule is about the tool of this call.
-    fn is_about(&self, call: &Call<'_>) -> Truth {
+    fn is_about(&self, call: &PolicySubject<'_>) -> Truth {
         match self.named() {
             None => Truth::of(self.tool.is_none()),
             Some(pattern) => name_fits(pattern, call),
@@ -263,7 +263,11 @@ impl Rule {
     }
 
     /// Whether the rule applies to a call; an error if the rule is broken.
-    pub(super) fn applies(&self, call: &Call<'_>, base: &Base) -> Result<Truth, BrokenRule> {
+    pub(super) fn applies(
+        &self,
+        call: &PolicySubject<'_>,
+        base: &Base,
+    ) -> Result<Truth, BrokenRule> {
         let about = self.is_about(call);
         if about == Truth::No {
             return Ok(Truth::No);
@@ -283,7 +287,7 @@ impl Rule {
         Ok(about.and(touches).and(self.fits(compiled, call)))
     }
 
-    fn fits(&self, compiled: &Compiled, call: &Call<'_>) -> Truth {
+    fn fits(&self, compiled: &Compiled, call: &PolicySubject<'_>) -> Truth {
         let Compiled { args, command } = compiled;
         if args.is_none() && command.is_none() {
             return Truth::Yes;
@@ -318,7 +322,7 @@ impl Rule {
         }
     }
 
-    fn touches(&self, call: &Call<'_>, base: &Base) -> Truth {
+    fn touches(&self, call: &PolicySubject<'_>, base: &Base) -> Truth {
         let Some(paths) = &self.paths else { return Truth::Yes };
         let session = call.event.cwd.as_deref();
         let written = call.written();
@@ -369,8 +373,8 @@ fn command_test(
         problems.push(Problem::error("wrong-type", message).at(node.span));
         return None;
     }
-    let entry = Entry { key: "command".into(), key_span: node.span, value: node.value.clone() };
-    let map = Node::new(Kind::Map(vec![entry]), node.span);
+    let entry = NodeEntry { key: "command".into(), key_span: node.span, value: node.value.clone() };
+    let map = Node::new(NodeKind::Map(vec![entry]), node.span);
     let conditions = read::<Conditions>(&map, problems)?;
     let fields = CallFields {
         conditions: Some(Spanned { value: conditions, span: node.span }),
@@ -390,7 +394,7 @@ fn any_tool() -> Spanned<Name> {
 fn building(schemas: SchemaCompiler, problems: &mut Vec<Problem>) -> Building<'_> {
     static NOTHING: OnceLock<Node> = OnceLock::new();
     Building {
-        config: NOTHING.get_or_init(|| Node::from(Kind::Null)),
+        config: NOTHING.get_or_init(|| Node::from(NodeKind::Null)),
         profile: Profile::Toolmark,
         contrast: None,
         directory: Path::new("."),
@@ -400,7 +404,7 @@ fn building(schemas: SchemaCompiler, problems: &mut Vec<Problem>) -> Building<'_
 }
 
 /// Returns the arguments with another command line in them.
-fn with_command(call: &Call<'_>, args: &Value, line: &str) -> Value {
+fn with_command(call: &PolicySubject<'_>, args: &Value, line: &str) -> Value {
     let mut args = args.clone();
     let mut names = call.tool.iter().flat_map(|tool| tool.command.names());
     let key = names.find(|name| args.get(name).is_some());
@@ -423,7 +427,7 @@ fn any(truths: impl Iterator<Item = Truth>) -> Truth {
     sum
 }
 
-pub(super) fn name_fits(pattern: &NamePattern, call: &Call<'_>) -> Truth {
+pub(super) fn name_fits(pattern: &NamePattern, call: &PolicySubject<'_>) -> Truth {
     let names = call.names();
     match pattern {
         NamePattern::Exact(word) => Truth::of(names.iter().any(|name| name == word)),

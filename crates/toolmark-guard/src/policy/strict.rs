@@ -2,12 +2,12 @@
 //! tree, and denies effects that would need approval if they are proven and cannot easily be
 //! regenerated.
 
-use super::call::Call;
+use super::call::PolicySubject;
 use toolmark_redact::{Proof, secrets};
-use toolmark_shell::{Certainty, Coverage, Decision, Effect, Reversibility, Scope};
+use toolmark_shell::{Certainty, Coverage, Decision, Effect, EffectScope, Reversibility};
 
 /// Returns why a call that would be allowed needs approval.
-pub(super) fn doubt(call: &Call<'_>) -> Option<String> {
+pub(super) fn doubt(call: &PolicySubject<'_>) -> Option<String> {
     if call.tool.is_none() {
         return Some(format!("nothing is known about the tool {}", call.event.tool));
     }
@@ -47,13 +47,17 @@ fn leaves(effect: &Effect) -> bool {
     effect.reversibility > Reversibility::R0
         && matches!(
             effect.scope,
-            Scope::Home | Scope::Outside | Scope::System | Scope::Device | Scope::Remote
+            EffectScope::Home
+                | EffectScope::Outside
+                | EffectScope::System
+                | EffectScope::Device
+                | EffectScope::Remote
         )
 }
 
 /// Returns the stricter decision about an effect.
 pub(super) fn raised(effect: &Effect, decision: Decision) -> Decision {
-    let scratch = matches!(effect.scope, Scope::Temp | Scope::TreeArtefact);
+    let scratch = matches!(effect.scope, EffectScope::Temp | EffectScope::TreeArtefact);
     let proven = effect.certainty == Certainty::Proven;
     match decision {
         Decision::Ask if proven && !scratch && effect.reversibility >= Reversibility::R3 => {

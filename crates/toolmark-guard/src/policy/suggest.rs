@@ -2,19 +2,23 @@
 //! command is in backticks, so that a test can analyze it.
 
 use std::borrow::Cow;
-use toolmark_shell::{Effect, Kind, Reversibility, Scope, is_secret};
+use toolmark_shell::{Effect, EffectKind, EffectScope, Reversibility, is_secret};
 
 /// Advice about an effect that is asked about or denied.
 pub(super) fn suggestion(effect: &Effect) -> Option<Cow<'static, str>> {
-    let in_tree =
-        matches!(effect.scope, Scope::TreeTracked | Scope::TreeUntracked | Scope::TreeArtefact);
-    if effect.kind == Kind::Overwrite && in_tree {
+    let in_tree = matches!(
+        effect.scope,
+        EffectScope::TreeTracked | EffectScope::TreeUntracked | EffectScope::TreeArtefact
+    );
+    if effect.kind == EffectKind::Overwrite && in_tree {
         return Some(keeping(&effect.target));
     }
     let git = effect.program == "git";
     Some(Cow::Borrowed(match effect.kind {
         _ if effect.disarms() => "let a person change what the guard lets through",
-        Kind::RewriteHistory | Kind::RemoteState if git && effect.scope == Scope::Remote => {
+        EffectKind::RewriteHistory | EffectKind::RemoteState
+            if git && effect.scope == EffectScope::Remote =>
+        {
             match effect.reversibility {
                 Reversibility::R5 => {
                     "`git push --force-with-lease` keeps what others pushed, and is asked about \
@@ -23,25 +27,25 @@ pub(super) fn suggestion(effect: &Effect) -> Option<Cow<'static, str>> {
                 _ => "look at what others pushed first: `git fetch`",
             }
         }
-        Kind::RewriteHistory => {
+        EffectKind::RewriteHistory => {
             "keep the commit first, so that it can be found again: `git branch backup`"
         }
-        Kind::DiscardVcs => discarding(effect),
-        Kind::Delete => deleting(effect),
-        Kind::Overwrite => overwriting(effect.scope),
-        Kind::RemoteState => changing_elsewhere(effect),
-        Kind::Privilege => "do it without elevated privileges, or let a person do it",
-        Kind::ExecuteUntrusted => {
+        EffectKind::DiscardVcs => discarding(effect),
+        EffectKind::Delete => deleting(effect),
+        EffectKind::Overwrite => overwriting(effect.scope),
+        EffectKind::RemoteState => changing_elsewhere(effect),
+        EffectKind::Privilege => "do it without elevated privileges, or let a person do it",
+        EffectKind::ExecuteUntrusted => {
             "download it to a file, read the file, and run it if it is harmless"
         }
-        Kind::ReadSecret => {
+        EffectKind::ReadSecret => {
             "pass it in an environment variable instead of printing it; \
              `grep -o '^[A-Z_]*' .env.example` prints only the names"
         }
-        Kind::SendOut => "keep the data on this machine, or let a person send it",
-        Kind::Persist => "settings outlive the session: let a person change them",
-        Kind::StopService => "stop only what this session started, by its process id",
-        Kind::Spend => "try it with `npm publish --dry-run` first, or let a person do it",
+        EffectKind::SendOut => "keep the data on this machine, or let a person send it",
+        EffectKind::Persist => "settings outlive the session: let a person change them",
+        EffectKind::StopService => "stop only what this session started, by its process id",
+        EffectKind::Spend => "try it with `npm publish --dry-run` first, or let a person do it",
     }))
 }
 
@@ -90,19 +94,25 @@ fn deleting(effect: &Effect) -> &'static str {
             "dump the data first, or work on a copy; or let a person do it"
         }
         _ if program == "crontab" => "save it first: `crontab -l`; or let a person do it",
-        _ if !is_path(&effect.target) && effect.scope != Scope::Unknown => {
+        _ if !is_path(&effect.target) && effect.scope != EffectScope::Unknown => {
             "let a person do it, or look at what would be deleted first"
         }
-        Scope::TreeTracked | Scope::TreeUntracked => {
+        EffectScope::TreeTracked | EffectScope::TreeUntracked => {
             "commit first, or name the files one by one; `git status --short` shows what is \
              not committed, `git clean -n` what would be deleted"
         }
-        Scope::VcsMetadata => "let git change its own data: `git gc` cleans it up",
-        Scope::Temp | Scope::TreeArtefact => "name the files that are no longer needed one by one",
-        Scope::Remote => "let a person do it, or look at what would be deleted first",
-        Scope::Unknown => "write out the path: the value of a variable is not known in advance",
-        Scope::System | Scope::Device => "leave the system as it is, or let a person do it",
-        Scope::Home | Scope::Outside => {
+        EffectScope::VcsMetadata => "let git change its own data: `git gc` cleans it up",
+        EffectScope::Temp | EffectScope::TreeArtefact => {
+            "name the files that are no longer needed one by one"
+        }
+        EffectScope::Remote => "let a person do it, or look at what would be deleted first",
+        EffectScope::Unknown => {
+            "write out the path: the value of a variable is not known in advance"
+        }
+        EffectScope::System | EffectScope::Device => {
+            "leave the system as it is, or let a person do it"
+        }
+        EffectScope::Home | EffectScope::Outside => {
             "it is outside the work tree: move it to a trash directory, or let a person delete it"
         }
     }
@@ -113,21 +123,23 @@ fn is_path(target: &str) -> bool {
     target.starts_with(['/', '~', '.', '$', '*']) || !target.contains(' ') && !target.is_empty()
 }
 
-fn overwriting(scope: Scope) -> &'static str {
+fn overwriting(scope: EffectScope) -> &'static str {
     match scope {
-        Scope::VcsMetadata => "change it with git itself: `git config --local --list`",
-        Scope::Home | Scope::Outside => {
+        EffectScope::VcsMetadata => "change it with git itself: `git config --local --list`",
+        EffectScope::Home | EffectScope::Outside => {
             "write inside the work tree, or list the directory under `writable` in the \
              user's policy"
         }
-        Scope::Unknown => "write out the path: the value of a variable is not known in advance",
-        Scope::Device => "let a person do it: nothing on a device or volume can be restored",
-        Scope::System => "leave the system as it is, or let a person change it",
-        Scope::TreeTracked
-        | Scope::TreeUntracked
-        | Scope::TreeArtefact
-        | Scope::Temp
-        | Scope::Remote => "write inside the work tree or into a temporary directory",
+        EffectScope::Unknown => {
+            "write out the path: the value of a variable is not known in advance"
+        }
+        EffectScope::Device => "let a person do it: nothing on a device or volume can be restored",
+        EffectScope::System => "leave the system as it is, or let a person change it",
+        EffectScope::TreeTracked
+        | EffectScope::TreeUntracked
+        | EffectScope::TreeArtefact
+        | EffectScope::Temp
+        | EffectScope::Remote => "write inside the work tree or into a temporary directory",
     }
 }
 
@@ -143,7 +155,7 @@ fn changing_elsewhere(effect: &Effect) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use toolmark_shell::{Context, Decision, analyze};
+    use toolmark_shell::{Decision, ShellContext, analyze};
 
     /// Returns the commands in backticks.
     fn commands(text: &str) -> impl Iterator<Item = &str> {
@@ -190,13 +202,13 @@ mod tests {
         ];
         let mut advised = 0;
         for command in destructive {
-            for effect in analyze(command, &Context::default()).effects {
+            for effect in analyze(command, &ShellContext::default()).effects {
                 let Some(text) = suggestion(&effect) else { continue };
                 for advice in commands(&text) {
                     if matches!(advice, "writable") {
                         continue;
                     }
-                    let decision = analyze(advice, &Context::default()).decision;
+                    let decision = analyze(advice, &ShellContext::default()).decision;
                     assert_ne!(decision, Decision::Deny, "{command}: {advice}");
                     advised += 1;
                 }
@@ -239,7 +251,7 @@ mod tests {
             ("rm -rf ~/x", "trash", "system"),
             ("terraform destroy", "terraform plan", "--dry-run"),
         ] {
-            let effects = analyze(command, &Context::default()).effects;
+            let effects = analyze(command, &ShellContext::default()).effects;
             let text = effects.first().and_then(suggestion).unwrap_or_default();
             assert!(text.contains(words) && !text.contains(not), "{command}: {text}");
         }

@@ -1,12 +1,12 @@
 //! Decisions about effects: the entries of a policy that precede the table used by `toolmark
 //! check`.
 
-use super::words::{OneOrMany, Read};
+use super::words::{OneOrMany, WordRead};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use toolmark_config::{Problem, Spanned};
 use toolmark_shell::decision::decide_effect;
-use toolmark_shell::{Certainty, Decision, Effect, Kind, Reversibility, Scope};
+use toolmark_shell::{Certainty, Decision, Effect, EffectKind, EffectScope, Reversibility};
 
 /// The decision about some effects; an omitted key matches all.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -15,36 +15,36 @@ use toolmark_shell::{Certainty, Decision, Effect, Kind, Reversibility, Scope};
 pub(super) struct EffectEntry {
     /// Kinds of the effect.
     #[serde(default)]
-    kind: Option<OneOrMany<Read<Kind>>>,
+    kind: Option<OneOrMany<WordRead<EffectKind>>>,
     /// Scopes of the target.
     #[serde(default)]
-    scope: Option<OneOrMany<Read<Scope>>>,
+    scope: Option<OneOrMany<WordRead<EffectScope>>>,
     /// Difficulty of undoing the effect, from `r0` (nothing is lost) to `r5`.
     #[serde(default)]
-    reversibility: Option<OneOrMany<Read<Reversibility>>>,
+    reversibility: Option<OneOrMany<WordRead<Reversibility>>>,
     /// Certainty of the effect.
     #[serde(default)]
-    certainty: Option<OneOrMany<Read<Certainty>>>,
+    certainty: Option<OneOrMany<WordRead<Certainty>>>,
     /// Decision about the effects.
-    decision: Read<Decision>,
+    decision: WordRead<Decision>,
 }
 
 /// The decision about some effects. A missing list matches all.
 #[derive(Debug, Clone)]
-pub(super) struct Entry {
-    kind: Option<Vec<Kind>>,
-    scope: Option<Vec<Scope>>,
+pub(super) struct PolicyTableEntry {
+    kind: Option<Vec<EffectKind>>,
+    scope: Option<Vec<EffectScope>>,
     reversibility: Option<Vec<Reversibility>>,
     certainty: Option<Vec<Certainty>>,
     pub(super) decision: Decision,
-    pub(super) span: toolmark_config::Span,
+    pub(super) span: toolmark_config::NodeSpan,
 }
 
 /// All entries of a policy, in order: the first matching one decides.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Table(pub(super) Vec<Entry>);
+pub(super) struct PolicyTable(pub(super) Vec<PolicyTableEntry>);
 
-fn listed<T>(words: Option<OneOrMany<Read<T>>>) -> Option<Vec<T>> {
+fn listed<T>(words: Option<OneOrMany<WordRead<T>>>) -> Option<Vec<T>> {
     words.map(|words| words.0.into_iter().map(|word| word.0).collect())
 }
 
@@ -52,13 +52,13 @@ fn takes<T: PartialEq>(list: &Option<Vec<T>>, one: &T) -> bool {
     list.as_ref().is_none_or(|list| list.contains(one))
 }
 
-impl Table {
+impl PolicyTable {
     pub(super) fn read(written: Vec<Spanned<EffectEntry>>, problems: &mut Vec<Problem>) -> Self {
         let mut table = Self::default();
         for entry in written {
             let span = entry.span;
             let EffectEntry { kind, scope, reversibility, certainty, decision } = entry.value;
-            let entry = Entry {
+            let entry = PolicyTableEntry {
                 kind: listed(kind),
                 scope: listed(scope),
                 reversibility: listed(reversibility),
@@ -87,7 +87,7 @@ impl Table {
             effects().any(|effect| self.of(&effect).is_some_and(|(first, _)| first == at))
         };
         // No policy decides about what would disarm it.
-        let is_void = |entry: &Entry| effects().all(|e| !entry.fits(&e) || e.disarms());
+        let is_void = |entry: &PolicyTableEntry| effects().all(|e| !entry.fits(&e) || e.disarms());
         let entries = self.0.iter().enumerate().filter(|(_, entry)| !entry.is_empty());
         entries.filter_map(move |(at, entry)| {
             let message = match (is_void(entry), decides(at)) {
@@ -106,7 +106,10 @@ impl Table {
     }
 
     /// Returns the entries that are laxer than `than` about some effect they decide.
-    pub(super) fn laxer<'t>(&'t self, than: &'t Self) -> impl Iterator<Item = &'t Entry> {
+    pub(super) fn laxer<'t>(
+        &'t self,
+        than: &'t Self,
+    ) -> impl Iterator<Item = &'t PolicyTableEntry> {
         let strict = |effect: &Effect| than.of(effect).map_or(decide_effect(effect), |(_, d)| d);
         self.0.iter().enumerate().filter_map(move |(at, entry)| {
             let decides = |effect: &Effect| self.of(effect).is_some_and(|(first, _)| first == at);
@@ -117,7 +120,7 @@ impl Table {
     }
 }
 
-impl Entry {
+impl PolicyTableEntry {
     /// Whether one of its lists is empty, so that nothing matches.
     fn is_empty(&self) -> bool {
         self.kind.as_ref().is_some_and(Vec::is_empty)
@@ -146,8 +149,8 @@ fn effects() -> impl Iterator<Item = Effect> {
         program: String::new(),
         why: "",
     };
-    Kind::ALL.iter().flat_map(move |kind| {
-        Scope::ALL.iter().flat_map(move |scope| {
+    EffectKind::ALL.iter().flat_map(move |kind| {
+        EffectScope::ALL.iter().flat_map(move |scope| {
             Reversibility::ALL.iter().flat_map(move |reversibility| {
                 Certainty::ALL
                     .iter()
@@ -162,16 +165,16 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn table(json: serde_json::Value) -> (Table, Vec<String>) {
+    fn table(json: serde_json::Value) -> (PolicyTable, Vec<String>) {
         let mut problems = Vec::new();
         let node = toolmark_config::Node::from_json(&json).unwrap();
         let written = toolmark_config::read(&node, &mut problems).unwrap_or_default();
-        let table = Table::read(written, &mut problems);
+        let table = PolicyTable::read(written, &mut problems);
         problems.extend(table.check());
         (table, problems.iter().map(|p| format!("{}: {}", p.code, p.message)).collect())
     }
 
-    fn effect(kind: Kind, scope: Scope, reversibility: Reversibility) -> Effect {
+    fn effect(kind: EffectKind, scope: EffectScope, reversibility: Reversibility) -> Effect {
         let mut all = effects();
         all.find(|e| e.kind == kind && e.scope == scope && e.reversibility == reversibility)
             .unwrap()
@@ -185,10 +188,10 @@ mod tests {
         ]));
         assert_eq!(problems, [""; 0]);
         let at = |kind, scope| table.of(&effect(kind, scope, Reversibility::R2));
-        assert_eq!(at(Kind::Delete, Scope::Temp), Some((0, Decision::Allow)));
-        assert_eq!(at(Kind::Delete, Scope::Home), Some((1, Decision::Deny)));
-        assert_eq!(at(Kind::Overwrite, Scope::Temp), Some((1, Decision::Deny)));
-        assert_eq!(at(Kind::SendOut, Scope::Temp), None);
+        assert_eq!(at(EffectKind::Delete, EffectScope::Temp), Some((0, Decision::Allow)));
+        assert_eq!(at(EffectKind::Delete, EffectScope::Home), Some((1, Decision::Deny)));
+        assert_eq!(at(EffectKind::Overwrite, EffectScope::Temp), Some((1, Decision::Deny)));
+        assert_eq!(at(EffectKind::SendOut, EffectScope::Temp), None);
     }
 
     #[test]

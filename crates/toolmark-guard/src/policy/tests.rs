@@ -4,12 +4,12 @@ use super::*;
 use crate::guard::Guard;
 use serde_json::{Value, json};
 use toolmark_config::{Node, Problem};
-use toolmark_hosts::Verdict;
+use toolmark_hosts::GuardAnswer;
 use toolmark_hosts::toolset::Toolsets;
-use toolmark_hosts::{Args, Event, Moment};
+use toolmark_hosts::{Args, HookEvent, Moment};
 use toolmark_match::call_match::compile_schema;
 use toolmark_session::effects::ToolInput;
-use toolmark_shell::Context;
+use toolmark_shell::ShellContext;
 use toolmark_trace::ToolName;
 
 const CWD: &str = "/work/app";
@@ -22,7 +22,7 @@ pub(super) fn layer(whose: Whose, guard: Value) -> (Layer, Vec<Problem>) {
         Whose::Project => "/work/app/toolmark.yaml",
     };
     let base = Base { directory, home: Some("/home/me".into()) };
-    let origin = Origin { whose, file: file.into(), base };
+    let origin = PolicyOrigin { whose, file: file.into(), base };
     let layer =
         Layer::read(&Node::from_json(&guard).unwrap(), origin, compile_schema, &mut problems);
     (layer, problems)
@@ -40,28 +40,28 @@ pub(super) fn user(guard: Value) -> Policy {
     Policy::new(Some(good(Whose::User, guard)), None, None)
 }
 
-pub(super) fn call(tool: &str, args: Value) -> Event<'static> {
-    let mut event = Event::new(Moment::Before, "claude-code", tool.to_owned());
+pub(super) fn call(tool: &str, args: Value) -> HookEvent<'static> {
+    let mut event = HookEvent::new(Moment::Before, "claude-code", tool.to_owned());
     event.args = Args::Json(args);
     event.cwd = Some(CWD.into());
     event
 }
 
-pub(super) fn bash(command: &str) -> Event<'static> {
+pub(super) fn bash(command: &str) -> HookEvent<'static> {
     call("Bash", json!({ "command": command }))
 }
 
-pub(super) fn decided(policy: Policy, event: &Event<'_>) -> Verdict {
+pub(super) fn decided(policy: Policy, event: &HookEvent<'_>) -> GuardAnswer {
     Guard::new(policy, Toolsets::default()).decide(event, None)
 }
 
 /// Returns the decision and the rule that made it.
-pub(super) fn said(policy: Policy, event: &Event<'_>) -> (Decision, String) {
+pub(super) fn said(policy: Policy, event: &HookEvent<'_>) -> (Decision, String) {
     let verdict = decided(policy, event);
     (verdict.decision, verdict.rule)
 }
 
-fn check(guard: Value, cases: &[(Event<'static>, Decision, &str)]) {
+fn check(guard: Value, cases: &[(HookEvent<'static>, Decision, &str)]) {
     for (event, decision, rule) in cases {
         let found = said(user(guard.clone()), event);
         let want = (*decision, (*rule).to_owned());
@@ -87,7 +87,7 @@ fn without_a_file_the_effects_decide() {
         &format!("{}true{}", "$(echo ".repeat(40), ")".repeat(40)),
         "",
     ];
-    let mut events: Vec<Event<'_>> = commands.iter().map(|command| bash(command)).collect();
+    let mut events: Vec<HookEvent<'_>> = commands.iter().map(|command| bash(command)).collect();
     events.push(call("Write", json!({"file_path": "/etc/passwd", "content": ""})));
     events.push(call("Write", json!({"file_path": "src/a.rs", "content": ""})));
     events.push(call("Read", json!({"file_path": "/work/app/.env"})));
@@ -102,7 +102,7 @@ fn without_a_file_the_effects_decide() {
             args: (&event.args).into(),
             cwd: Some(CWD),
         };
-        let analysis = input.analyze(&Context::default());
+        let analysis = input.analyze(&ShellContext::default());
         let verdict = decided(Policy::default(), event);
         let want = analysis.as_ref().map_or(Allow, |analysis| analysis.decision);
         assert_eq!(verdict.decision, want, "{:?}", event.args);
@@ -299,7 +299,7 @@ fn presets() {
 
 #[test]
 fn approval() {
-    let approves = |guard: Value, event: &Event<'_>| decided(user(guard), event).approves;
+    let approves = |guard: Value, event: &HookEvent<'_>| decided(user(guard), event).approves;
     assert!(!approves(json!({"approve": false}), &bash("ls")));
     assert!(approves(json!({"approve": true}), &bash("ls")));
     assert!(approves(json!({"approve": true}), &bash("rm -rf node_modules")));

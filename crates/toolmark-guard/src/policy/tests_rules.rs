@@ -204,7 +204,7 @@ fn a_project_may_only_tighten() {
         }
         let policy = both(Value::Null, theirs.clone());
         assert_eq!(policy.on_error(), Ask, "{theirs}");
-        assert_eq!((policy.timeout_ms(), policy.log()), (TIMEOUT_MS, Log::default()));
+        assert_eq!((policy.timeout_ms(), policy.log()), (TIMEOUT_MS, LogLocation::default()));
         assert_eq!(policy.mcp().changed, None, "{theirs}");
         let codes: Vec<&str> = policy.loosened().iter().map(|p| p.code).collect();
         assert_eq!(codes, ["loosens"], "{theirs}");

@@ -1,6 +1,6 @@
 //! Lists of tools that may be called, and that may not.
 
-use super::call::Call;
+use super::call::PolicySubject;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use toolmark_config::{Problem, Spanned, quoted};
@@ -35,7 +35,7 @@ pub(super) struct Tools {
 
 /// Result of the lists for a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Listed<'t> {
+pub(super) enum ListResult<'t> {
     /// The lists do not name the tool.
     No,
     /// The tool is on the list of allowed tools.
@@ -67,16 +67,16 @@ impl Tools {
         Self { allow, deny }
     }
 
-    pub(super) fn of(&self, call: &Call<'_>) -> Listed<'_> {
+    pub(super) fn of(&self, call: &PolicySubject<'_>) -> ListResult<'_> {
         let names = call.names();
         let fits = |pattern: &&String| names.iter().any(|name| is_wildcard_match(pattern, name));
         if let Some(pattern) = self.deny.iter().find(fits) {
-            return Listed::Denied(pattern);
+            return ListResult::Denied(pattern);
         }
         match &self.allow {
-            None => Listed::No,
-            Some(list) if list.iter().any(|pattern| fits(&pattern)) => Listed::Allowed,
-            Some(_) => Listed::Missing,
+            None => ListResult::No,
+            Some(list) if list.iter().any(|pattern| fits(&pattern)) => ListResult::Allowed,
+            Some(_) => ListResult::Missing,
         }
     }
 
@@ -142,7 +142,7 @@ fn unusable(pattern: &str) -> Option<(String, Option<String>)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use toolmark_hosts::{Event, Moment};
+    use toolmark_hosts::{HookEvent, Moment};
 
     fn tools(json: serde_json::Value) -> (Tools, Vec<String>) {
         let mut problems = Vec::new();
@@ -160,20 +160,20 @@ mod tests {
         let (tools, problems) = tools(lists);
         assert_eq!(problems, [""; 0]);
         for (name, want) in [
-            ("Bash", Listed::Allowed),
-            ("bash", Listed::Missing),
-            ("BashOutput", Listed::Missing),
-            ("mcp__github__get_issue", Listed::Allowed),
-            ("github__get_issue", Listed::Allowed),
-            ("mcp__github__list", Listed::Missing),
-            ("mcp__fs__read", Listed::Allowed),
-            ("fs__read", Listed::Allowed),
-            ("mcp__fs__delete_file", Listed::Denied("*__delete_*")),
-            ("fs__delete_file", Listed::Denied("*__delete_*")),
-            ("WebFetch", Listed::Denied("Web*")),
+            ("Bash", ListResult::Allowed),
+            ("bash", ListResult::Missing),
+            ("BashOutput", ListResult::Missing),
+            ("mcp__github__get_issue", ListResult::Allowed),
+            ("github__get_issue", ListResult::Allowed),
+            ("mcp__github__list", ListResult::Missing),
+            ("mcp__fs__read", ListResult::Allowed),
+            ("fs__read", ListResult::Allowed),
+            ("mcp__fs__delete_file", ListResult::Denied("*__delete_*")),
+            ("fs__delete_file", ListResult::Denied("*__delete_*")),
+            ("WebFetch", ListResult::Denied("Web*")),
         ] {
-            let event = Event::new(Moment::Before, "plain", name);
-            assert_eq!(tools.of(&Call::new(&event, None, None)), want, "{name}");
+            let event = HookEvent::new(Moment::Before, "plain", name);
+            assert_eq!(tools.of(&PolicySubject::new(&event, None, None)), want, "{name}");
         }
     }
 

@@ -8,7 +8,7 @@ use std::any::type_name;
 use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
-use toolmark_shell::{Certainty, Decision, Kind, Reversibility, Scope};
+use toolmark_shell::{Certainty, Decision, EffectKind, EffectScope, Reversibility};
 
 /// Strictness of a policy. Later presets are stricter.
 #[derive(
@@ -71,31 +71,31 @@ macro_rules! word {
     };
 }
 
-word!(Preset, Decision, Kind, Scope, Reversibility, Certainty);
+word!(Preset, Decision, EffectKind, EffectScope, Reversibility, Certainty);
 
 /// A word read from a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Read<T>(pub(super) T);
+pub(super) struct WordRead<T>(pub(super) T);
 
-impl<'de, T: Word> Deserialize<'de> for Read<T> {
+impl<'de, T: Word> Deserialize<'de> for WordRead<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Words<T>(PhantomData<T>);
-        impl<T: Word> Visitor<'_> for Words<T> {
-            type Value = Read<T>;
+        struct PolicyWords<T>(PhantomData<T>);
+        impl<T: Word> Visitor<'_> for PolicyWords<T> {
+            type Value = WordRead<T>;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 write!(f, "one of {}", T::WORDS.join(", "))
             }
-            fn visit_str<E: Error>(self, word: &str) -> Result<Read<T>, E> {
+            fn visit_str<E: Error>(self, word: &str) -> Result<WordRead<T>, E> {
                 let found = T::WORDS.iter().position(|one| *one == word);
                 let found = found.and_then(|at| T::ALL.get(at).copied());
-                found.map(Read).ok_or_else(|| E::unknown_variant(word, T::WORDS))
+                found.map(WordRead).ok_or_else(|| E::unknown_variant(word, T::WORDS))
             }
         }
-        deserializer.deserialize_str(Words(PhantomData))
+        deserializer.deserialize_str(PolicyWords(PhantomData))
     }
 }
 
-impl<T: Word> JsonSchema for Read<T> {
+impl<T: Word> JsonSchema for WordRead<T> {
     fn inline_schema() -> bool {
         true
     }

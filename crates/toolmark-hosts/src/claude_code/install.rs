@@ -1,9 +1,9 @@
 //! Installation of the guard in the settings of Claude Code.
 
-use crate::install::{Entry, Installer, Scope, Switch, TIMEOUT};
+use crate::install::{HookEntry, Installer, SettingsScope, Switch, TIMEOUT};
 use serde_json::{Value, json};
 
-const fn switch(scope: Scope, file: &'static str) -> Switch {
+const fn switch(scope: SettingsScope, file: &'static str) -> Switch {
     Switch { scope, file, keys: &["disableAllHooks"], off: true }
 }
 
@@ -11,9 +11,9 @@ pub(super) static INSTALLER: Installer = Installer {
     program: "claude",
     entries,
     switches: &[
-        switch(Scope::User, "settings.json"),
-        switch(Scope::Project, ".claude/settings.json"),
-        switch(Scope::Project, ".claude/settings.local.json"),
+        switch(SettingsScope::User, "settings.json"),
+        switch(SettingsScope::Project, ".claude/settings.json"),
+        switch(SettingsScope::Project, ".claude/settings.local.json"),
     ],
     refuses,
     managed: Some(MANAGED),
@@ -89,7 +89,7 @@ fn refuses(text: &str) -> Option<String> {
     wrong.map(|(at, _)| format!("`{}` has a value of the wrong type", at[1..].replace('/', ".")))
 }
 
-fn entries(command: &str, scope: Scope) -> Vec<Entry> {
+fn entries(command: &str, scope: SettingsScope) -> Vec<HookEntry> {
     let entry = |event, may_stop: bool| {
         let mut hook = json!({"type": "command", "command": command, "timeout": TIMEOUT});
         if may_stop {
@@ -98,10 +98,10 @@ fn entries(command: &str, scope: Scope) -> Vec<Entry> {
             hook["onFailure"] = json!("block");
         }
         let item = json!({"matcher": "*", "hooks": [hook]});
-        Entry { event, item, command: command.to_owned() }
+        HookEntry { event, item, command: command.to_owned() }
     };
     vec![
-        entry("PreToolUse", scope != Scope::Project),
+        entry("PreToolUse", scope != SettingsScope::Project),
         entry("PostToolUse", false),
         entry("PostToolUseFailure", false),
         // It names what the repository brings along.

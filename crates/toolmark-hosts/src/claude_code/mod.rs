@@ -7,7 +7,7 @@ mod protocol;
 mod toolset;
 
 use crate::Host;
-pub(crate) use protocol::Payload;
+pub(crate) use protocol::ClaudeCodePayload;
 
 pub(crate) const ID: &str = "claude-code";
 

@@ -1,6 +1,6 @@
 //! File locations of Claude Code.
 
-use crate::paths::{MovedBy, Paths, Sessions, stem};
+use crate::paths::{HostSessions, MovedBy, Paths, stem};
 use std::path::Path;
 
 pub(super) static PATHS: Paths = Paths {
@@ -12,7 +12,7 @@ pub(super) static PATHS: Paths = Paths {
     lasting: &[],
     credentials: &[".claude/.credentials.json"],
     notes: &["plans", "todos", "memory"],
-    sessions: Some(Sessions { folder: "projects", id: session_id }),
+    sessions: Some(HostSessions { folder: "projects", id: session_id }),
 };
 
 /// Returns the session id of `<project>/<session>.jsonl`; `agent-…` and `subagents/` belong

@@ -4,8 +4,8 @@
 //! prompts, unless the policy approves it explicitly. The exit code is always 0: any other
 //! code except 2 would let the call pass.
 
-use crate::protocol::{Answer, Protocol, Shape, arguments, response, unasked_by_mode};
-use crate::{Event, Fault, Moment, Verdict};
+use crate::protocol::{HookOutput, PayloadShape, Protocol, arguments, response, unasked_by_mode};
+use crate::{GuardAnswer, HookEvent, Moment, PayloadError};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, json};
@@ -18,7 +18,7 @@ pub(super) struct ClaudeCode;
 
 /// Payload on standard input. Codex sends the same payload.
 #[derive(Deserialize)]
-pub(crate) struct Payload<'a> {
+pub(crate) struct ClaudeCodePayload<'a> {
     #[serde(borrow)]
     hook_event_name: Cow<'a, str>,
     #[serde(borrow, default)]
@@ -43,13 +43,13 @@ pub(crate) struct Payload<'a> {
     error: Option<Cow<'a, str>>,
 }
 
-impl<'a> Payload<'a> {
-    pub(crate) fn parse(payload: &'a [u8]) -> Result<Self, Fault> {
+impl<'a> ClaudeCodePayload<'a> {
+    pub(crate) fn parse(payload: &'a [u8]) -> Result<Self, PayloadError> {
         Ok(serde_json::from_slice(payload)?)
     }
 
     /// Converts the payload to an event of this host.
-    pub(crate) fn event(self, host: &'static str) -> Result<Event<'a>, Fault> {
+    pub(crate) fn event(self, host: &'static str) -> Result<HookEvent<'a>, PayloadError> {
         let moment = match &*self.hook_event_name {
             "PreToolUse" => Moment::Before,
             "PostToolUse" | "PostToolUseFailure" => Moment::After,
@@ -57,7 +57,7 @@ impl<'a> Payload<'a> {
             _ => Moment::Other,
         };
         let Some(tool) = self.tool_name.or((moment == Moment::Other).then(|| "".into())) else {
-            return Err(Fault::new("the payload names no tool"));
+            return Err(PayloadError::new("the payload names no tool"));
         };
         let failed =
             (moment == Moment::After).then_some(self.hook_event_name == "PostToolUseFailure");
@@ -65,7 +65,7 @@ impl<'a> Payload<'a> {
             Some(input) => arguments::read(input)?,
             None => Default::default(),
         };
-        Ok(Event {
+        Ok(HookEvent {
             session: self.session_id,
             transcript: self.transcript_path.filter(|path| !path.is_empty()),
             cwd: self.cwd,
@@ -77,26 +77,26 @@ impl<'a> Payload<'a> {
             result: self.error.or_else(|| self.tool_response.map(response::text)),
             failed,
             name: self.hook_event_name,
-            ..Event::new(moment, host, tool)
+            ..HookEvent::new(moment, host, tool)
         })
     }
 }
 
 impl Protocol for ClaudeCode {
-    fn detect(&self, shape: &Shape) -> u8 {
+    fn detect(&self, shape: &PayloadShape) -> u8 {
         // Other hosts have adopted its event name.
         if shape.hook_event_name.is_some() { 10 } else { 0 }
     }
 
-    fn read<'a>(&self, payload: &'a [u8]) -> Result<Event<'a>, Fault> {
-        Payload::parse(payload)?.event(super::ID)
+    fn read<'a>(&self, payload: &'a [u8]) -> Result<HookEvent<'a>, PayloadError> {
+        ClaudeCodePayload::parse(payload)?.event(super::ID)
     }
 
-    fn unasked(&self, event: &Event<'_>) -> Option<String> {
+    fn unasked(&self, event: &HookEvent<'_>) -> Option<String> {
         unasked_by_mode(event, "Claude Code")
     }
 
-    fn answer(&self, event: Option<&Event<'_>>, verdict: &Verdict) -> Answer {
+    fn answer(&self, event: Option<&HookEvent<'_>>, verdict: &GuardAnswer) -> HookOutput {
         let moment = event.map_or(Moment::Before, |event| event.moment);
         let name = event.map_or("PreToolUse", |event| &event.name);
         let mut specific = Map::new();
@@ -130,15 +130,15 @@ impl Protocol for ClaudeCode {
             specific.insert("additionalContext".into(), json!(context));
         }
         if specific.is_empty() {
-            return Answer::default();
+            return HookOutput::default();
         }
         specific.insert("hookEventName".into(), json!(name));
         // At the start of a session, the user reads it too.
         match verdict.context.as_ref().filter(|_| moment == Moment::Other) {
             Some(words) => {
-                Answer::json(&json!({"systemMessage": words, "hookSpecificOutput": specific}))
+                HookOutput::json(&json!({"systemMessage": words, "hookSpecificOutput": specific}))
             }
-            None => Answer::json(&json!({"hookSpecificOutput": specific})),
+            None => HookOutput::json(&json!({"hookSpecificOutput": specific})),
         }
     }
 }

@@ -1,11 +1,11 @@
 //! Installation of the guard in the hooks of Codex, in `hooks.json` or in `config.toml`.
 
-use crate::install::{Entry, Installer, Scope, Switch, TIMEOUT, toml};
+use crate::install::{HookEntry, Installer, SettingsScope, Switch, TIMEOUT, toml};
 use serde_json::json;
 use std::path::PathBuf;
 
 const fn switch(keys: &'static [&'static str]) -> Switch {
-    Switch { scope: Scope::User, file: "config.toml", keys, off: false }
+    Switch { scope: SettingsScope::User, file: "config.toml", keys, off: false }
 }
 
 pub(super) static INSTALLER: Installer = Installer {
@@ -25,22 +25,22 @@ fn file(json: PathBuf) -> PathBuf {
     if !json.exists() && toml::holds_hooks(&toml) { toml } else { json }
 }
 
-fn entries(command: &str, _: Scope) -> Vec<Entry> {
+fn entries(command: &str, _: SettingsScope) -> Vec<HookEntry> {
     let entry = |event| {
         let hook = json!({"type": "command", "command": command, "timeout": TIMEOUT});
         let item = json!({"matcher": "*", "hooks": [hook]});
-        Entry { event, item, command: command.to_owned() }
+        HookEntry { event, item, command: command.to_owned() }
     };
     vec![entry("PreToolUse"), entry("PostToolUse")]
 }
 
-fn note(scope: Scope) -> Option<&'static str> {
+fn note(scope: SettingsScope) -> Option<&'static str> {
     Some(match scope {
-        Scope::User | Scope::Managed => {
+        SettingsScope::User | SettingsScope::Managed => {
             "Codex runs a new hook only after you have trusted it: open codex, type /hooks. \
              Until then it is skipped silently, by `codex exec` too"
         }
-        Scope::Project => {
+        SettingsScope::Project => {
             "Codex reads the hooks of a project only if the project is trusted, and runs a new \
              hook only after you have trusted it: open codex here, type /hooks. Until then it \
              is skipped silently, by `codex exec` too"

@@ -1,6 +1,6 @@
 //! File locations of Codex.
 
-use crate::paths::{MovedBy, Paths, Sessions, stem};
+use crate::paths::{HostSessions, MovedBy, Paths, stem};
 use std::path::Path;
 
 pub(super) static PATHS: Paths = Paths {
@@ -18,7 +18,7 @@ pub(super) static PATHS: Paths = Paths {
     lasting: &[".codex/"],
     credentials: &[".codex/auth.json", ".codex/.credentials.json"],
     notes: &["memories"],
-    sessions: Some(Sessions { folder: "sessions", id: session_id }),
+    sessions: Some(HostSessions { folder: "sessions", id: session_id }),
 };
 
 /// Returns the session id of `YYYY/MM/DD/rollout-<time>-<uuid>.jsonl`.

@@ -6,9 +6,9 @@
 //! reason on standard error, whose meaning is the same in all versions, and calls that need a
 //! question are stopped as well.
 
-use crate::claude_code::Payload;
-use crate::protocol::{Answer, Protocol, Shape, cannot_ask};
-use crate::{Event, Fault, Moment, Verdict};
+use crate::claude_code::ClaudeCodePayload;
+use crate::protocol::{HookOutput, PayloadShape, Protocol, cannot_ask};
+use crate::{GuardAnswer, HookEvent, Moment, PayloadError};
 use serde_json::{Value, json};
 use toolmark_shell::Decision;
 
@@ -19,12 +19,12 @@ const CANNOT_ASK: &str = "Codex cannot ask about a call";
 pub(super) struct Codex;
 
 impl Protocol for Codex {
-    fn detect(&self, shape: &Shape) -> u8 {
+    fn detect(&self, shape: &PayloadShape) -> u8 {
         if shape.hook_event_name.is_some() && shape.turn_id.is_some() { 90 } else { 0 }
     }
 
-    fn read<'a>(&self, payload: &'a [u8]) -> Result<Event<'a>, Fault> {
-        let mut event = Payload::parse(payload)?.event(super::ID)?;
+    fn read<'a>(&self, payload: &'a [u8]) -> Result<HookEvent<'a>, PayloadError> {
+        let mut event = ClaudeCodePayload::parse(payload)?.event(super::ID)?;
         // The event is also sent for failed commands, without marking them.
         event.failed = None;
         Ok(event)
@@ -38,11 +38,11 @@ impl Protocol for Codex {
         })
     }
 
-    fn unasked(&self, _: &Event<'_>) -> Option<String> {
+    fn unasked(&self, _: &HookEvent<'_>) -> Option<String> {
         Some(CANNOT_ASK.to_owned())
     }
 
-    fn answer(&self, event: Option<&Event<'_>>, verdict: &Verdict) -> Answer {
+    fn answer(&self, event: Option<&HookEvent<'_>>, verdict: &GuardAnswer) -> HookOutput {
         let moment = event.map_or(Moment::Before, |event| event.moment);
         let stops = match (moment, verdict.decision) {
             (Moment::Before | Moment::Permission, Decision::Deny) => Some(verdict.words()),
@@ -54,17 +54,17 @@ impl Protocol for Codex {
                 words.push('\n');
                 words.push_str(context);
             }
-            return Answer { stderr: words + "\n", exit: 2, ..Answer::default() };
+            return HookOutput { stderr: words + "\n", exit: 2, ..HookOutput::default() };
         }
         let name = event.map_or("PreToolUse", |event| &event.name);
         match (moment, verdict.decision, &verdict.context) {
-            (Moment::Permission, Decision::Allow, _) if verdict.approves => Answer::json(
+            (Moment::Permission, Decision::Allow, _) if verdict.approves => HookOutput::json(
                 &json!({"hookSpecificOutput": {"hookEventName": name, "decision": {"behavior": "allow"}}}),
             ),
-            (Moment::Before | Moment::After, _, Some(context)) => Answer::json(
+            (Moment::Before | Moment::After, _, Some(context)) => HookOutput::json(
                 &json!({"hookSpecificOutput": {"hookEventName": name, "additionalContext": context}}),
             ),
-            _ => Answer::default(),
+            _ => HookOutput::default(),
         }
     }
 }
@@ -115,8 +115,8 @@ mod tests {
         // Codex rejects `allow`.
         let mut approved = verdict(Decision::Allow);
         approved.approves = true;
-        assert_eq!(Codex.answer(Some(&event), &approved), Answer::default());
-        assert_eq!(Codex.answer(Some(&event), &verdict(Decision::Allow)), Answer::default());
+        assert_eq!(Codex.answer(Some(&event), &approved), HookOutput::default());
+        assert_eq!(Codex.answer(Some(&event), &verdict(Decision::Allow)), HookOutput::default());
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Installation of the guard in Copilot CLI: a separate hook file.
 
-use crate::install::{Entry, Installer, Scope, Switch, TIMEOUT};
+use crate::install::{HookEntry, Installer, SettingsScope, Switch, TIMEOUT};
 use serde_json::json;
 
 pub(super) static INSTALLER: Installer = Installer {
@@ -9,7 +9,7 @@ pub(super) static INSTALLER: Installer = Installer {
     version: Some(1),
     note,
     switches: &[Switch {
-        scope: Scope::User,
+        scope: SettingsScope::User,
         file: "settings.json",
         keys: &["disableAllHooks"],
         off: true,
@@ -17,20 +17,20 @@ pub(super) static INSTALLER: Installer = Installer {
     ..Installer::PLAIN
 };
 
-fn entries(command: &str, _: Scope) -> Vec<Entry> {
+fn entries(command: &str, _: SettingsScope) -> Vec<HookEntry> {
     let (key, command) = match cfg!(windows) {
         true => ("powershell", format!("& {command}")),
         false => ("bash", command.to_owned()),
     };
     let entry = |event| {
         let item = json!({"type": "command", key: command, "timeoutSec": TIMEOUT});
-        Entry { event, item, command: command.clone() }
+        HookEntry { event, item, command: command.clone() }
     };
     vec![entry("preToolUse"), entry("postToolUse"), entry("postToolUseFailure")]
 }
 
-fn note(scope: Scope) -> Option<&'static str> {
+fn note(scope: SettingsScope) -> Option<&'static str> {
     let words = "Copilot CLI reads the hooks of a folder only if the folder is trusted; with -p an \
                  untrusted folder's hooks are skipped silently";
-    (scope == Scope::Project).then_some(words)
+    (scope == SettingsScope::Project).then_some(words)
 }

@@ -1,6 +1,6 @@
 //! File locations of Copilot CLI.
 
-use crate::paths::{MovedBy, Paths, Sessions, stem};
+use crate::paths::{HostSessions, MovedBy, Paths, stem};
 use std::path::Path;
 
 pub(super) static PATHS: Paths = Paths {
@@ -20,7 +20,7 @@ pub(super) static PATHS: Paths = Paths {
     lasting: &[],
     credentials: &[],
     notes: &[],
-    sessions: Some(Sessions { folder: "session-state", id: session_id }),
+    sessions: Some(HostSessions { folder: "session-state", id: session_id }),
 };
 
 /// Returns the session id of `<id>/events.jsonl`, or of `<id>.jsonl` in older versions.

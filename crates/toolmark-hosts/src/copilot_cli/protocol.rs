@@ -6,8 +6,8 @@
 //! as well. A deny is sent twice, as JSON and as exit code 2, because some versions treated
 //! the JSON alone as a question.
 
-use crate::protocol::{Answer, Protocol, Shape, response};
-use crate::{Args, Event, Fault, Moment, Verdict};
+use crate::protocol::{HookOutput, PayloadShape, Protocol, response};
+use crate::{Args, GuardAnswer, HookEvent, Moment, PayloadError};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
@@ -21,7 +21,7 @@ pub(super) struct CopilotCli;
 /// Payload on standard input.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Payload<'a> {
+struct CopilotCliPayload<'a> {
     #[serde(borrow, default, alias = "hook_event_name")]
     hook_name: Option<Cow<'a, str>>,
     #[serde(borrow, default, alias = "session_id")]
@@ -48,18 +48,18 @@ struct ToolResult<'a> {
 }
 
 impl Protocol for CopilotCli {
-    fn detect(&self, shape: &Shape) -> u8 {
+    fn detect(&self, shape: &PayloadShape) -> u8 {
         let in_snake_case = shape.hook_event_name.is_some()
             && shape.timestamp.is_some()
             && shape.transcript_path.is_none();
         if shape.session_id_camel.is_some() || in_snake_case { 80 } else { 0 }
     }
 
-    fn read<'a>(&self, payload: &'a [u8]) -> Result<Event<'a>, Fault> {
-        let payload: Payload<'a> = serde_json::from_slice(payload)?;
+    fn read<'a>(&self, payload: &'a [u8]) -> Result<HookEvent<'a>, PayloadError> {
+        let payload: CopilotCliPayload<'a> = serde_json::from_slice(payload)?;
         let moment = moment(&payload);
         let Some(tool) = payload.tool_name.or((moment == Moment::Other).then(|| "".into())) else {
-            return Err(Fault::new("the payload names no tool"));
+            return Err(PayloadError::new("the payload names no tool"));
         };
         let name = payload.hook_name.unwrap_or(match moment {
             Moment::After => "postToolUse".into(),
@@ -71,14 +71,14 @@ impl Protocol for CopilotCli {
             (None, None) => None,
         };
         let text = payload.tool_result.and_then(|result| result.text_result_for_llm);
-        Ok(Event {
+        Ok(HookEvent {
             session: payload.session_id,
             cwd: payload.cwd,
             args: payload.tool_args.map_or(Args::None, arguments),
             result: text.or(payload.error).map(response::text),
             failed,
             name,
-            ..Event::new(moment, super::ID, tool)
+            ..HookEvent::new(moment, super::ID, tool)
         })
     }
 
@@ -89,7 +89,7 @@ impl Protocol for CopilotCli {
         })
     }
 
-    fn answer(&self, event: Option<&Event<'_>>, verdict: &Verdict) -> Answer {
+    fn answer(&self, event: Option<&HookEvent<'_>>, verdict: &GuardAnswer) -> HookOutput {
         let moment = event.map_or(Moment::Before, |event| event.moment);
         let words = || json!(verdict.words());
         let mut said = Map::new();
@@ -119,15 +119,15 @@ impl Protocol for CopilotCli {
             said.insert("additionalContext".into(), json!(context));
         }
         if said.is_empty() {
-            return Answer::default();
+            return HookOutput::default();
         }
         let denies = moment == Moment::Before && verdict.decision == Decision::Deny;
         let stderr = if denies { verdict.words() + "\n" } else { String::new() };
-        Answer { stderr, exit: if denies { 2 } else { 0 }, ..Answer::json(&said.into()) }
+        HookOutput { stderr, exit: if denies { 2 } else { 0 }, ..HookOutput::json(&said.into()) }
     }
 }
 
-fn moment(payload: &Payload<'_>) -> Moment {
+fn moment(payload: &CopilotCliPayload<'_>) -> Moment {
     match payload.hook_name.as_deref() {
         Some("permissionRequest" | "PermissionRequest") => Moment::Permission,
         Some("PreToolUse" | "preToolUse") => Moment::Before,
@@ -214,13 +214,13 @@ mod tests {
 
         assert_eq!(
             CopilotCli.answer(Some(&event), &verdict(Decision::Allow)),
-            Answer::default(),
+            HookOutput::default(),
             "`allow` would skip the user's own prompt"
         );
 
         let mut found = verdict(Decision::Allow);
         found.context = Some("look again".into());
-        let after = Event::new(Moment::After, "copilot-cli", "bash");
+        let after = HookEvent::new(Moment::After, "copilot-cli", "bash");
         let said = answered(&CopilotCli.answer(Some(&after), &found)).unwrap();
         assert_eq!(said, json!({"additionalContext": "look again"}));
     }

@@ -1,6 +1,6 @@
 //! Installation of the guard in the hooks of Cursor.
 
-use crate::install::{Entry, Installer, Scope, TIMEOUT};
+use crate::install::{HookEntry, Installer, SettingsScope, TIMEOUT};
 use serde_json::json;
 
 /// Matcher for all tools except commands, for which `beforeShellExecution` can ask.
@@ -9,16 +9,16 @@ const NO_SHELL: &str = "^(?!Shell$)";
 pub(super) static INSTALLER: Installer =
     Installer { program: "cursor-agent", entries, version: Some(1), ..Installer::PLAIN };
 
-fn entries(command: &str, scope: Scope) -> Vec<Entry> {
+fn entries(command: &str, scope: SettingsScope) -> Vec<HookEntry> {
     let entry = |event, matcher: Option<&str>, may_stop: bool| {
         let mut item = json!({"command": command, "timeout": TIMEOUT});
         if let Some(matcher) = matcher {
             item["matcher"] = json!(matcher);
         }
-        if may_stop && scope == Scope::User {
+        if may_stop && scope == SettingsScope::User {
             item["failClosed"] = json!(true);
         }
-        Entry { event, item, command: command.to_owned() }
+        HookEntry { event, item, command: command.to_owned() }
     };
     vec![
         entry("beforeShellExecution", None, true),

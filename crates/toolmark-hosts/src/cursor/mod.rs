@@ -12,7 +12,7 @@ pub(crate) const ID: &str = "cursor";
 pub(crate) static HOST: Host = Host {
     id: ID,
     title: "Cursor",
-    protocol: &protocol::Cursor,
+    protocol: &protocol::CursorProtocol,
     paths: Some(&paths::PATHS),
     toolset: Some(&toolset::TOOLSET),
     launch: None,

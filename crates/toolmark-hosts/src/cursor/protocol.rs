@@ -5,8 +5,8 @@
 //! calls that need a question are stopped there. An event about a pending call is always
 //! answered with a JSON object, because Cursor treats empty standard output as a failed hook.
 
-use crate::protocol::{Answer, Protocol, Shape, cannot_ask, response};
-use crate::{Args, Event, Fault, Moment, Verdict};
+use crate::protocol::{HookOutput, PayloadShape, Protocol, cannot_ask, response};
+use crate::{Args, GuardAnswer, HookEvent, Moment, PayloadError};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
@@ -15,7 +15,7 @@ use toolmark_shell::Decision;
 
 /// Cursor.
 #[derive(Debug)]
-pub(super) struct Cursor;
+pub(super) struct CursorProtocol;
 
 /// The only event that can ask.
 const ASKS: &str = "beforeShellExecution";
@@ -26,7 +26,7 @@ const CONTEXT: usize = 10_000;
 
 /// Payload on standard input.
 #[derive(Deserialize)]
-struct Payload<'a> {
+struct CursorPayload<'a> {
     #[serde(borrow)]
     hook_event_name: Cow<'a, str>,
     #[serde(borrow, default, alias = "session_id")]
@@ -53,13 +53,13 @@ struct Payload<'a> {
     error_message: Option<Cow<'a, str>>,
 }
 
-impl Protocol for Cursor {
-    fn detect(&self, shape: &Shape) -> u8 {
+impl Protocol for CursorProtocol {
+    fn detect(&self, shape: &PayloadShape) -> u8 {
         if shape.hook_event_name.is_some() && shape.cursor_version.is_some() { 100 } else { 0 }
     }
 
-    fn read<'a>(&self, payload: &'a [u8]) -> Result<Event<'a>, Fault> {
-        let payload: Payload<'a> = serde_json::from_slice(payload)?;
+    fn read<'a>(&self, payload: &'a [u8]) -> Result<HookEvent<'a>, PayloadError> {
+        let payload: CursorPayload<'a> = serde_json::from_slice(payload)?;
         let (moment, tool) = match &*payload.hook_event_name {
             "beforeShellExecution" => (Moment::Before, Some("Shell".into())),
             "afterShellExecution" => (Moment::After, Some("Shell".into())),
@@ -70,16 +70,18 @@ impl Protocol for Cursor {
             "postToolUse" | "postToolUseFailure" => (Moment::After, payload.tool_name.clone()),
             _ => (Moment::Other, Some("".into())),
         };
-        let tool = tool.ok_or_else(|| Fault::new("the payload names no tool"))?;
+        let tool = tool.ok_or_else(|| PayloadError::new("the payload names no tool"))?;
         let args = match (&*payload.hook_event_name, payload.tool_input) {
             ("beforeShellExecution" | "afterShellExecution", _) => {
-                let command =
-                    payload.command.ok_or_else(|| Fault::new("the payload has no command"))?;
+                let command = payload
+                    .command
+                    .ok_or_else(|| PayloadError::new("the payload has no command"))?;
                 Args::Json(json!({"command": command}))
             }
             ("beforeReadFile", _) => {
-                let path =
-                    payload.file_path.ok_or_else(|| Fault::new("the payload has no file_path"))?;
+                let path = payload
+                    .file_path
+                    .ok_or_else(|| PayloadError::new("the payload has no file_path"))?;
                 Args::Json(json!({"file_path": path}))
             }
             // Events about MCP send the arguments as text of JSON.
@@ -96,7 +98,7 @@ impl Protocol for Cursor {
             _ => None,
         };
         let cwd = payload.cwd.filter(|cwd| !cwd.is_empty());
-        Ok(Event {
+        Ok(HookEvent {
             session: payload.conversation_id,
             cwd: cwd.or_else(|| payload.workspace_roots.into_iter().next().map(Cow::Owned)),
             call_id: payload.tool_use_id,
@@ -104,7 +106,7 @@ impl Protocol for Cursor {
             result: payload.error_message.or_else(|| payload.tool_output.map(response::text)),
             failed,
             name: payload.hook_event_name,
-            ..Event::new(moment, super::ID, tool)
+            ..HookEvent::new(moment, super::ID, tool)
         })
     }
 
@@ -115,11 +117,11 @@ impl Protocol for Cursor {
         })
     }
 
-    fn unasked(&self, event: &Event<'_>) -> Option<String> {
+    fn unasked(&self, event: &HookEvent<'_>) -> Option<String> {
         (event.name != ASKS).then(|| CANNOT_ASK.to_owned())
     }
 
-    fn answer(&self, event: Option<&Event<'_>>, verdict: &Verdict) -> Answer {
+    fn answer(&self, event: Option<&HookEvent<'_>>, verdict: &GuardAnswer) -> HookOutput {
         let moment = event.map_or(Moment::Before, |event| event.moment);
         let asks = event.is_some_and(|event| event.name == ASKS);
         let mut said = Map::new();
@@ -139,7 +141,7 @@ impl Protocol for Cursor {
         if let (Moment::Before | Moment::After, Some(context)) = (moment, &verdict.context) {
             said.insert("additional_context".into(), json!(head(context)));
         }
-        Answer::json(&said.into())
+        HookOutput::json(&said.into())
     }
 }
 
@@ -153,7 +155,7 @@ fn head(text: &str) -> &str {
 }
 
 /// Returns the name of an MCP tool, including its server if the payload names it.
-fn of_server<'a>(payload: &Payload<'a>) -> Option<Cow<'a, str>> {
+fn of_server<'a>(payload: &CursorPayload<'a>) -> Option<Cow<'a, str>> {
     let tool = payload.tool_name.clone()?;
     Some(match &payload.mcp_server_name {
         Some(server) => format!("mcp__{server}__{tool}").into(),
@@ -230,7 +232,7 @@ mod tests {
         assert_eq!((event.failed, event.result.as_deref()), (Some(true), Some("no file")));
         assert_eq!(seen("cursor", &payload("stop", r#""status":"x""#)).moment, Moment::Other);
         let odd = payload("beforeShellExecution", r#""cwd":"/w""#);
-        assert!(Cursor.read(odd.as_bytes()).is_err());
+        assert!(CursorProtocol.read(odd.as_bytes()).is_err());
     }
 
     #[test]
@@ -246,7 +248,7 @@ mod tests {
             (&write, Decision::Deny, Some("deny")),
         ] {
             let event = seen("cursor", payload);
-            let answer = Cursor.answer(Some(&event), &verdict(decision));
+            let answer = CursorProtocol.answer(Some(&event), &verdict(decision));
             assert_eq!(answer.exit, 0);
             let said = answered(&answer).unwrap();
             assert_eq!(said["permission"].as_str(), permission, "{} {decision:?}", event.name);
@@ -254,13 +256,13 @@ mod tests {
             assert_eq!(words.is_some_and(|words| words.contains("why")), permission.is_some());
         }
         // An unreadable payload may be about anything: it does not pass.
-        let broken = answered(&Cursor.answer(None, &verdict(Decision::Ask))).unwrap();
+        let broken = answered(&CursorProtocol.answer(None, &verdict(Decision::Ask))).unwrap();
         assert_eq!(broken["permission"], "deny");
 
         let mut found = verdict(Decision::Allow);
         found.context = Some("ä".repeat(CONTEXT));
-        let after = Event::new(Moment::After, "cursor", "Shell");
-        let said = answered(&Cursor.answer(Some(&after), &found)).unwrap();
+        let after = HookEvent::new(Moment::After, "cursor", "Shell");
+        let said = answered(&CursorProtocol.answer(Some(&after), &found)).unwrap();
         assert_eq!(said["additional_context"].as_str().unwrap().len(), CONTEXT);
     }
 }

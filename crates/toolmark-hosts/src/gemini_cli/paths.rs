@@ -1,6 +1,6 @@
 //! File locations of Gemini CLI.
 
-use crate::paths::{MovedBy, Paths, Sessions, stem};
+use crate::paths::{HostSessions, MovedBy, Paths, stem};
 use std::path::Path;
 
 pub(super) static PATHS: Paths = Paths {
@@ -17,7 +17,7 @@ pub(super) static PATHS: Paths = Paths {
     lasting: &[".gemini/"],
     credentials: &[".gemini/oauth_creds.json", ".gemini/mcp-oauth-tokens.json"],
     notes: &["memory"],
-    sessions: Some(Sessions { folder: "tmp", id: session_id }),
+    sessions: Some(HostSessions { folder: "tmp", id: session_id }),
 };
 
 /// Returns the session id of `<hash>/chats/session-<time>-<id>.json`.

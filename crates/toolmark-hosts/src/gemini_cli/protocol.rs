@@ -5,8 +5,8 @@
 //! MCP servers arrive as `mcp_server_tool`, which cannot be split reliably; the payload names
 //! the server and the tool separately.
 
-use crate::protocol::{Answer, Protocol, Shape, cannot_ask, is_attended, response};
-use crate::{Args, Event, Fault, Moment, Verdict};
+use crate::protocol::{HookOutput, PayloadShape, Protocol, cannot_ask, is_attended, response};
+use crate::{Args, GuardAnswer, HookEvent, Moment, PayloadError};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
@@ -21,7 +21,7 @@ pub(super) struct GeminiCli;
 
 /// Payload on standard input.
 #[derive(Deserialize)]
-struct Payload<'a> {
+struct GeminiCliPayload<'a> {
     #[serde(borrow)]
     hook_event_name: Cow<'a, str>,
     #[serde(borrow, default)]
@@ -55,15 +55,15 @@ struct ToolResponse<'a> {
 }
 
 impl Protocol for GeminiCli {
-    fn detect(&self, shape: &Shape) -> u8 {
+    fn detect(&self, shape: &PayloadShape) -> u8 {
         let is_it = shape.hook_event_name.is_some()
             && shape.timestamp.is_some()
             && shape.transcript_path.is_some();
         if is_it { 70 } else { 0 }
     }
 
-    fn read<'a>(&self, payload: &'a [u8]) -> Result<Event<'a>, Fault> {
-        let payload: Payload<'a> = serde_json::from_slice(payload)?;
+    fn read<'a>(&self, payload: &'a [u8]) -> Result<HookEvent<'a>, PayloadError> {
+        let payload: GeminiCliPayload<'a> = serde_json::from_slice(payload)?;
         let moment = match &*payload.hook_event_name {
             "BeforeTool" => Moment::Before,
             "AfterTool" => Moment::After,
@@ -74,17 +74,17 @@ impl Protocol for GeminiCli {
             None => payload.tool_name,
         };
         let Some(tool) = tool.or((moment == Moment::Other).then(|| "".into())) else {
-            return Err(Fault::new("the payload names no tool"));
+            return Err(PayloadError::new("the payload names no tool"));
         };
         let response = payload.tool_response;
-        Ok(Event {
+        Ok(HookEvent {
             session: payload.session_id,
             cwd: payload.cwd,
             args: payload.tool_input.map_or(Args::None, Args::Json),
             failed: response.as_ref().map(|response| response.error.is_some()),
             result: response.and_then(|r| r.content.or(r.error)).map(response::text),
             name: payload.hook_event_name,
-            ..Event::new(moment, super::ID, tool)
+            ..HookEvent::new(moment, super::ID, tool)
         })
     }
 
@@ -96,18 +96,18 @@ impl Protocol for GeminiCli {
         })
     }
 
-    fn unasked(&self, _: &Event<'_>) -> Option<String> {
+    fn unasked(&self, _: &HookEvent<'_>) -> Option<String> {
         (!is_attended()).then(|| UNATTENDED.to_owned())
     }
 
-    fn answer(&self, event: Option<&Event<'_>>, verdict: &Verdict) -> Answer {
+    fn answer(&self, event: Option<&HookEvent<'_>>, verdict: &GuardAnswer) -> HookOutput {
         let asks = verdict.decision == Decision::Ask;
         answer(event, verdict, asks && is_attended())
     }
 }
 
 /// Formats the answer, depending on whether a user can be asked.
-fn answer(event: Option<&Event<'_>>, verdict: &Verdict, attended: bool) -> Answer {
+fn answer(event: Option<&HookEvent<'_>>, verdict: &GuardAnswer, attended: bool) -> HookOutput {
     let moment = event.map_or(Moment::Before, |event| event.moment);
     let mut said = Map::new();
     if moment == Moment::Before {
@@ -133,7 +133,7 @@ fn answer(event: Option<&Event<'_>>, verdict: &Verdict, attended: bool) -> Answe
     if let (Moment::After, Some(context)) = (moment, &verdict.context) {
         said.insert("hookSpecificOutput".into(), json!({"additionalContext": context}));
     }
-    if said.is_empty() { Answer::default() } else { Answer::json(&said.into()) }
+    if said.is_empty() { HookOutput::default() } else { HookOutput::json(&said.into()) }
 }
 
 #[cfg(test)]
@@ -194,7 +194,7 @@ mod tests {
 
         let mut found = verdict(Decision::Allow);
         found.context = Some("look again".into());
-        let after = Event::new(Moment::After, "gemini-cli", "run_shell_command");
+        let after = HookEvent::new(Moment::After, "gemini-cli", "run_shell_command");
         assert_eq!(
             answered(&answer(Some(&after), &found, true)).unwrap(),
             json!({"hookSpecificOutput": {"additionalContext": "look again"}})

@@ -11,7 +11,7 @@ pub(crate) const ID: &str = "generic";
 pub(crate) static HOST: Host = Host {
     id: ID,
     title: "other agents and MCP servers",
-    protocol: &plain::Plain,
+    protocol: &plain::PlainProtocol,
     paths: None,
     toolset: Some(&TOOLSET),
     launch: None,

@@ -1,7 +1,7 @@
 //! Edits of JSON text that leave the rest unchanged: appending to an object or array, and
 //! removing a part. Inserted text follows the layout of the surrounding text.
 
-use super::jsonc::{Kind, Node, skip_line, skip_trivia};
+use super::jsonc::{JsoncKind, JsoncNode, skip_line, skip_trivia};
 use serde::Serialize;
 use serde_json::Value;
 use serde_json::ser::{PrettyFormatter, Serializer};
@@ -9,16 +9,16 @@ use std::ops::Range;
 
 /// Layout of a text.
 #[derive(Debug)]
-pub(super) struct Style {
+pub(super) struct EditStyle {
     unit: String,
     newline: &'static str,
     /// Whether everything is on one line.
     compact: bool,
 }
 
-impl Style {
+impl EditStyle {
     /// Returns the style of a text.
-    pub(super) fn of(text: &str, root: &Node) -> Self {
+    pub(super) fn of(text: &str, root: &JsoncNode) -> Self {
         let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
         let first = root.parts().first().map(|part| part.start);
         let inside = &text[root.span.clone()];
@@ -61,8 +61,8 @@ fn line_indentation(text: &str, at: usize) -> &str {
 /// Returns the text with a member appended to an object.
 pub(super) fn add_member(
     text: &str,
-    style: &Style,
-    object: &Node,
+    style: &EditStyle,
+    object: &JsoncNode,
     key: &str,
     value: &Value,
 ) -> String {
@@ -72,11 +72,16 @@ pub(super) fn add_member(
 }
 
 /// Returns the text with an item appended to an array.
-pub(super) fn add_item(text: &str, style: &Style, array: &Node, value: &Value) -> String {
+pub(super) fn add_item(text: &str, style: &EditStyle, array: &JsoncNode, value: &Value) -> String {
     put(text, style, array, |indent| style.written(value, indent))
 }
 
-fn put(text: &str, style: &Style, whole: &Node, written: impl Fn(&str) -> String) -> String {
+fn put(
+    text: &str,
+    style: &EditStyle,
+    whole: &JsoncNode,
+    written: impl Fn(&str) -> String,
+) -> String {
     let parts = whole.parts();
     let close = whole.span.end - 1;
     let outer = line_indentation(text, whole.span.start);
@@ -107,7 +112,7 @@ fn put(text: &str, style: &Style, whole: &Node, written: impl Fn(&str) -> String
 }
 
 /// Returns the text without one part of an object or array.
-pub(super) fn take(text: &str, whole: &Node, index: usize) -> String {
+pub(super) fn take(text: &str, whole: &JsoncNode, index: usize) -> String {
     let parts = whole.parts();
     let Some(part) = parts.get(index) else { return text.to_owned() };
     let mut gone: Vec<Range<usize>> = Vec::new();
@@ -131,7 +136,7 @@ pub(super) fn take(text: &str, whole: &Node, index: usize) -> String {
     // Nothing but white space between the brackets.
     let open = whole.span.start + 1;
     let rest = &left[open..];
-    let close = if matches!(whole.kind, Kind::Array(_)) { ']' } else { '}' };
+    let close = if matches!(whole.kind, JsoncKind::Array(_)) { ']' } else { '}' };
     match rest.find(|c: char| !c.is_ascii_whitespace()) {
         Some(end) if rest[end..].starts_with(close) => splice(&left, open..open + end, ""),
         _ => left,
@@ -153,7 +158,7 @@ mod tests {
 
     fn added(text: &str) -> String {
         let root = parse(text).unwrap();
-        let style = Style::of(text, &root);
+        let style = EditStyle::of(text, &root);
         let text = add_member(text, &style, &root, "new", &json!({"k": [1]}));
         parse(&text).unwrap_or_else(|broken| panic!("{broken:?}: {text}"));
         text

@@ -4,9 +4,9 @@
 //! All hosts have an object `hooks` that maps events to arrays. An element of an array is a
 //! hook, or a group with its own array `hooks`.
 
-use super::edit::{Style, add_item, add_member, splice, take};
-use super::jsonc::{self, Kind, Node};
-use super::{Entry, Fault, HOOK};
+use super::edit::{EditStyle, add_item, add_member, splice, take};
+use super::jsonc::{self, JsoncKind, JsoncNode};
+use super::{HOOK, HookEntry, SettingsFault};
 use serde_json::{Value, json};
 
 /// Keys for the command of a hook, by host and operating system.
@@ -14,7 +14,7 @@ const COMMAND_KEYS: [&str; 3] = ["command", "bash", "powershell"];
 
 /// State of the guard's hooks in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Found {
+pub(super) enum HookState {
     None,
     All,
     /// Some hooks are missing or have a different command.
@@ -24,20 +24,20 @@ pub(super) enum Found {
 /// Settings as text, and the host that reads them.
 pub(super) struct Hooks<'a> {
     pub(super) host: &'static str,
-    pub(super) entries: &'a [Entry],
+    pub(super) entries: &'a [HookEntry],
     /// Required `version` of the file.
     pub(super) version: Option<u32>,
 }
 
 impl Hooks<'_> {
     /// Returns the text with the guard's hooks.
-    pub(super) fn installed(&self, text: Option<&str>) -> Result<String, Fault> {
+    pub(super) fn installed(&self, text: Option<&str>) -> Result<String, SettingsFault> {
         let empty = text.is_none_or(|text| text.trim_start_matches('\u{feff}').trim().is_empty());
         let mut text = if empty { "{}\n".to_owned() } else { text.unwrap_or_default().to_owned() };
         if let Some(version) = self.version {
             let root = parsed(&text)?;
             if root.get("version").is_none() {
-                let style = Style::of(&text, &root);
+                let style = EditStyle::of(&text, &root);
                 text = add_member(&text, &style, &root, "version", &json!(version));
             }
         }
@@ -47,9 +47,9 @@ impl Hooks<'_> {
         Ok(text)
     }
 
-    fn with(&self, text: String, entry: &Entry) -> Result<String, Fault> {
+    fn with(&self, text: String, entry: &HookEntry) -> Result<String, SettingsFault> {
         let root = parsed(&text)?;
-        let style = Style::of(&text, &root);
+        let style = EditStyle::of(&text, &root);
         let Some(hooks) = root.get("hooks") else {
             let hooks = json!({entry.event: [entry.item]});
             return Ok(add_member(&text, &style, &root, "hooks", &hooks));
@@ -68,7 +68,7 @@ impl Hooks<'_> {
     }
 
     /// Returns the text without the guard's hooks, and without containers that become empty.
-    pub(super) fn uninstalled(&self, text: &str) -> Result<String, Fault> {
+    pub(super) fn uninstalled(&self, text: &str) -> Result<String, SettingsFault> {
         let mut text = text.to_owned();
         // Each round removes one hook, so the loop terminates.
         while let Some(less) = self.less(&text)? {
@@ -78,7 +78,7 @@ impl Hooks<'_> {
     }
 
     /// Removes one of the guard's hooks from the text, if there is one.
-    fn less(&self, text: &str) -> Result<Option<String>, Fault> {
+    fn less(&self, text: &str) -> Result<Option<String>, SettingsFault> {
         let root = parsed(text)?;
         let Some(hooks) = root.get("hooks") else { return Ok(None) };
         for (event, member) in hooks.members().iter().enumerate() {
@@ -101,7 +101,7 @@ impl Hooks<'_> {
     }
 
     /// Removes the event and `hooks` if they are empty.
-    fn pruned(&self, text: String, event: usize) -> Result<String, Fault> {
+    fn pruned(&self, text: String, event: usize) -> Result<String, SettingsFault> {
         let root = parsed(&text)?;
         let Some(hooks) = root.get("hooks") else { return Ok(text) };
         let empty = hooks.members().get(event).is_some_and(|m| m.value.items().is_empty());
@@ -116,7 +116,7 @@ impl Hooks<'_> {
     }
 
     /// Returns the state of the guard's hooks in a text.
-    pub(super) fn found(&self, text: &str) -> Result<Found, Fault> {
+    pub(super) fn found(&self, text: &str) -> Result<HookState, SettingsFault> {
         let root = parsed(text)?;
         let mut all = true;
         let mut any = Vec::new();
@@ -131,21 +131,21 @@ impl Hooks<'_> {
         any.sort();
         any.dedup();
         Ok(match (all, any.is_empty()) {
-            (true, _) => Found::All,
-            (false, true) => Found::None,
-            (false, false) => Found::Others(any),
+            (true, _) => HookState::All,
+            (false, true) => HookState::None,
+            (false, false) => HookState::Others(any),
         })
     }
 
     /// Returns the guard's commands in the array of an event.
-    fn commands<'n>(&self, groups: &'n Node) -> Vec<&'n Node> {
-        let inner = |group: &'n Node| group.get("hooks").map_or(&[][..], Node::items);
+    fn commands<'n>(&self, groups: &'n JsoncNode) -> Vec<&'n JsoncNode> {
+        let inner = |group: &'n JsoncNode| group.get("hooks").map_or(&[][..], JsoncNode::items);
         let hooks = groups.items().iter().flat_map(|group| [group].into_iter().chain(inner(group)));
         hooks.filter_map(|hook| self.command(hook)).collect()
     }
 
     /// Returns the command of a hook, if it belongs to the guard.
-    fn command<'n>(&self, hook: &'n Node) -> Option<&'n Node> {
+    fn command<'n>(&self, hook: &'n JsoncNode) -> Option<&'n JsoncNode> {
         let command = COMMAND_KEYS.iter().find_map(|key| hook.get(key))?;
         is_ours(command.text()?, self.host).then_some(command)
     }
@@ -170,28 +170,33 @@ pub(super) fn is_ours(command: &str, host: &str) -> bool {
 }
 
 /// Parses a text and checks that its hooks are an object.
-fn parsed(text: &str) -> Result<Node, Fault> {
-    let root = jsonc::parse(text).map_err(|broken| Fault::at(text, broken.at, broken.why))?;
-    if !matches!(root.kind, Kind::Object(_)) {
+fn parsed(text: &str) -> Result<JsoncNode, SettingsFault> {
+    let root =
+        jsonc::parse(text).map_err(|broken| SettingsFault::at(text, broken.at, broken.why))?;
+    if !matches!(root.kind, JsoncKind::Object(_)) {
         return Err(fault(text, &root, "the settings are not an object"));
     }
     let Some(hooks) = root.get("hooks") else { return Ok(root) };
-    if !matches!(hooks.kind, Kind::Object(_)) {
+    if !matches!(hooks.kind, JsoncKind::Object(_)) {
         return Err(fault(text, hooks, "`hooks` is not an object"));
     }
     Ok(root)
 }
 
 /// Returns the array of an event, if the event exists.
-fn groups<'n>(text: &str, hooks: &'n Node, event: &str) -> Result<Option<&'n Node>, Fault> {
+fn groups<'n>(
+    text: &str,
+    hooks: &'n JsoncNode,
+    event: &str,
+) -> Result<Option<&'n JsoncNode>, SettingsFault> {
     match hooks.get(event) {
-        Some(groups) if !matches!(groups.kind, Kind::Array(_)) => {
+        Some(groups) if !matches!(groups.kind, JsoncKind::Array(_)) => {
             Err(fault(text, groups, &format!("`hooks.{event}` is not an array")))
         }
         groups => Ok(groups),
     }
 }
 
-fn fault(text: &str, node: &Node, why: &str) -> Fault {
-    Fault::at(text, node.span.start, why)
+fn fault(text: &str, node: &JsoncNode, why: &str) -> SettingsFault {
+    SettingsFault::at(text, node.span.start, why)
 }

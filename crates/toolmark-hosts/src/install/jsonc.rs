@@ -8,15 +8,15 @@ const DEPTH: usize = 64;
 
 /// A value with its position.
 #[derive(Debug)]
-pub(super) struct Node {
+pub(super) struct JsoncNode {
     pub(super) span: Range<usize>,
-    pub(super) kind: Kind,
+    pub(super) kind: JsoncKind,
 }
 
 #[derive(Debug)]
-pub(super) enum Kind {
-    Object(Vec<Member>),
-    Array(Vec<Node>),
+pub(super) enum JsoncKind {
+    Object(Vec<JsoncMember>),
+    Array(Vec<JsoncNode>),
     /// A string, decoded.
     Text(String),
     /// A number, a boolean or null.
@@ -24,36 +24,36 @@ pub(super) enum Kind {
 }
 
 #[derive(Debug)]
-pub(super) struct Member {
+pub(super) struct JsoncMember {
     pub(super) key: String,
     /// Start of the key.
     pub(super) start: usize,
-    pub(super) value: Node,
+    pub(super) value: JsoncNode,
 }
 
-impl Node {
+impl JsoncNode {
     /// Returns the value of a key. The last of several equal keys wins.
-    pub(super) fn get(&self, key: &str) -> Option<&Node> {
+    pub(super) fn get(&self, key: &str) -> Option<&JsoncNode> {
         self.members().iter().rev().find(|member| member.key == key).map(|member| &member.value)
     }
 
-    pub(super) fn members(&self) -> &[Member] {
+    pub(super) fn members(&self) -> &[JsoncMember] {
         match &self.kind {
-            Kind::Object(members) => members,
+            JsoncKind::Object(members) => members,
             _ => &[],
         }
     }
 
-    pub(super) fn items(&self) -> &[Node] {
+    pub(super) fn items(&self) -> &[JsoncNode] {
         match &self.kind {
-            Kind::Array(items) => items,
+            JsoncKind::Array(items) => items,
             _ => &[],
         }
     }
 
     pub(super) fn text(&self) -> Option<&str> {
         match &self.kind {
-            Kind::Text(text) => Some(text),
+            JsoncKind::Text(text) => Some(text),
             _ => None,
         }
     }
@@ -61,9 +61,11 @@ impl Node {
     /// Returns the ranges of the parts of an object or array.
     pub(super) fn parts(&self) -> Vec<Range<usize>> {
         match &self.kind {
-            Kind::Object(members) => members.iter().map(|m| m.start..m.value.span.end).collect(),
-            Kind::Array(items) => items.iter().map(|item| item.span.clone()).collect(),
-            Kind::Text(_) | Kind::Scalar => Vec::new(),
+            JsoncKind::Object(members) => {
+                members.iter().map(|m| m.start..m.value.span.end).collect()
+            }
+            JsoncKind::Array(items) => items.iter().map(|item| item.span.clone()).collect(),
+            JsoncKind::Text(_) | JsoncKind::Scalar => Vec::new(),
         }
     }
 }
@@ -85,8 +87,8 @@ pub(super) fn position(text: &str, at: usize) -> (usize, usize) {
 }
 
 /// Parses a text.
-pub(super) fn parse(text: &str) -> Result<Node, Broken> {
-    let mut reader = Reader { text, at: 0 };
+pub(super) fn parse(text: &str) -> Result<JsoncNode, Broken> {
+    let mut reader = JsoncReader { text, at: 0 };
     if text.starts_with('\u{feff}') {
         reader.at = '\u{feff}'.len_utf8();
     }
@@ -101,7 +103,7 @@ pub(super) fn parse(text: &str) -> Result<Node, Broken> {
 
 /// Returns the end of the white space and comments at a position.
 pub(super) fn skip_trivia(text: &str, at: usize) -> usize {
-    let mut reader = Reader { text, at };
+    let mut reader = JsoncReader { text, at };
     // Called on text that was read before.
     let _ = reader.trivia();
     reader.at
@@ -111,7 +113,7 @@ pub(super) fn skip_trivia(text: &str, at: usize) -> usize {
 /// none.
 pub(super) fn skip_line(text: &str, at: usize) -> usize {
     let mut end = at;
-    let mut reader = Reader { text, at };
+    let mut reader = JsoncReader { text, at };
     while let Some(byte) = reader.peek() {
         match byte {
             b' ' | b'\t' => reader.at += 1,
@@ -128,12 +130,12 @@ pub(super) fn skip_line(text: &str, at: usize) -> usize {
     end
 }
 
-struct Reader<'a> {
+struct JsoncReader<'a> {
     text: &'a str,
     at: usize,
 }
 
-impl Reader<'_> {
+impl JsoncReader<'_> {
     fn broken(&self, why: &'static str) -> Broken {
         Broken { at: self.at, why }
     }
@@ -174,7 +176,7 @@ impl Reader<'_> {
     }
 
     /// Parses a value; `depth` limits the recursion.
-    fn value(&mut self, depth: usize) -> Result<Node, Broken> {
+    fn value(&mut self, depth: usize) -> Result<JsoncNode, Broken> {
         if depth > DEPTH {
             return Err(self.broken("nested too deeply"));
         }
@@ -183,13 +185,13 @@ impl Reader<'_> {
             None => return Err(self.broken("the file ends too early")),
             Some(b'{') => self.object(depth)?,
             Some(b'[') => self.array(depth)?,
-            Some(b'"') => Kind::Text(self.string()?),
+            Some(b'"') => JsoncKind::Text(self.string()?),
             Some(_) => self.scalar()?,
         };
-        Ok(Node { span: start..self.at, kind })
+        Ok(JsoncNode { span: start..self.at, kind })
     }
 
-    fn object(&mut self, depth: usize) -> Result<Kind, Broken> {
+    fn object(&mut self, depth: usize) -> Result<JsoncKind, Broken> {
         let mut members = Vec::new();
         self.at += 1;
         loop {
@@ -209,14 +211,14 @@ impl Reader<'_> {
             self.at += 1;
             self.trivia()?;
             let value = self.value(depth + 1)?;
-            members.push(Member { key, start, value });
+            members.push(JsoncMember { key, start, value });
             self.separator(b'}', "expected `,` or `}`")?;
         }
         self.at += 1;
-        Ok(Kind::Object(members))
+        Ok(JsoncKind::Object(members))
     }
 
-    fn array(&mut self, depth: usize) -> Result<Kind, Broken> {
+    fn array(&mut self, depth: usize) -> Result<JsoncKind, Broken> {
         let mut items = Vec::new();
         self.at += 1;
         loop {
@@ -228,7 +230,7 @@ impl Reader<'_> {
             self.separator(b']', "expected `,` or `]`")?;
         }
         self.at += 1;
-        Ok(Kind::Array(items))
+        Ok(JsoncKind::Array(items))
     }
 
     /// Parses the comma after a part, which may be missing before the end.
@@ -263,7 +265,7 @@ impl Reader<'_> {
         Ok(text)
     }
 
-    fn scalar(&mut self) -> Result<Kind, Broken> {
+    fn scalar(&mut self) -> Result<JsoncKind, Broken> {
         let rest = &self.text[self.at..];
         let part_of = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '+' | '.');
         let end = rest.find(|c: char| !part_of(c)).unwrap_or(rest.len());
@@ -273,7 +275,7 @@ impl Reader<'_> {
             return Err(self.broken("unexpected character"));
         }
         self.at += end;
-        Ok(Kind::Scalar)
+        Ok(JsoncKind::Scalar)
     }
 }
 
@@ -288,7 +290,7 @@ mod tests {
         let node = parse(text).unwrap();
         let keys: Vec<_> = node.members().iter().map(|m| m.key.as_str()).collect();
         assert_eq!(keys, ["x", "x"]);
-        assert!(matches!(node.get("x").unwrap().kind, Kind::Scalar), "the last counts");
+        assert!(matches!(node.get("x").unwrap().kind, JsoncKind::Scalar), "the last counts");
         let items = node.members()[0].value.items();
         assert_eq!(items[1].text(), Some("é\n"));
         assert_eq!(&text[items[1].span.clone()], "\"é\\n\"");

@@ -1,7 +1,7 @@
 //! Adds texts to a list in a settings file and leaves the rest of the file unchanged.
 
-use super::edit::{Style, add_item, add_member};
-use super::jsonc::{Broken, Kind, parse};
+use super::edit::{EditStyle, add_item, add_member};
+use super::jsonc::{Broken, JsoncKind, parse};
 use serde_json::{Value, json};
 
 /// Reason why a list in a settings file cannot be extended.
@@ -34,10 +34,10 @@ pub fn add_to_list(text: &str, keys: &[&str], items: &[&str]) -> Result<String, 
 
 fn add(text: &str, keys: &[&str], item: &str) -> Result<String, ListError> {
     let root = parse(text)?;
-    let style = Style::of(text, &root);
+    let style = EditStyle::of(text, &root);
     let mut node = &root;
     for (at, key) in keys.iter().enumerate() {
-        if !matches!(node.kind, Kind::Object(_)) {
+        if !matches!(node.kind, JsoncKind::Object(_)) {
             return Err(ListError::NotAnObject(keys[..at].join(".")));
         }
         let Some(next) = node.get(key) else {
@@ -47,7 +47,7 @@ fn add(text: &str, keys: &[&str], item: &str) -> Result<String, ListError> {
         };
         node = next;
     }
-    if !matches!(node.kind, Kind::Array(_)) {
+    if !matches!(node.kind, JsoncKind::Array(_)) {
         return Err(ListError::NotAList(keys.join(".")));
     }
     let has = node.items().iter().any(|one| one.text() == Some(item));

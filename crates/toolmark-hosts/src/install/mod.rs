@@ -13,7 +13,7 @@ mod switch;
 pub(crate) mod toml;
 
 use crate::{HOSTS, Host, Paths};
-use hooks::{Found, Hooks};
+use hooks::{HookState, Hooks};
 use serde::Serialize;
 use serde_json::Value;
 use std::ffi::OsString;
@@ -33,7 +33,7 @@ const HOOK: &str = "toolmark-hook";
 /// Scope of settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Scope {
+pub enum SettingsScope {
     /// All projects of the user.
     User,
     /// A single project.
@@ -55,21 +55,21 @@ pub struct Environment {
 
 impl Environment {
     /// Returns the directory in which a host looks for settings of this scope.
-    fn directory(&self, paths: &Paths, scope: Scope) -> PathBuf {
+    fn directory(&self, paths: &Paths, scope: SettingsScope) -> PathBuf {
         match scope {
-            Scope::User => {
+            SettingsScope::User => {
                 let moved = paths.directory(Some(&self.home), self.variable);
                 moved.unwrap_or_else(|| self.home.join(paths.directory))
             }
-            Scope::Project => self.project.clone(),
-            Scope::Managed => PathBuf::from("/"),
+            SettingsScope::Project => self.project.clone(),
+            SettingsScope::Managed => PathBuf::from("/"),
         }
     }
 }
 
 /// A required hook in a settings file.
 #[derive(Debug)]
-pub(crate) struct Entry {
+pub(crate) struct HookEntry {
     pub(crate) event: &'static str,
     /// Entry in the array of the event.
     pub(crate) item: Value,
@@ -84,11 +84,11 @@ pub(crate) struct Installer {
     /// Returns the file with the hooks, given the default one.
     pub(crate) file: fn(PathBuf) -> PathBuf,
     /// Returns the hooks for a command.
-    pub(crate) entries: fn(&str, Scope) -> Vec<Entry>,
+    pub(crate) entries: fn(&str, SettingsScope) -> Vec<HookEntry>,
     /// Required `version` of the file.
     pub(crate) version: Option<u32>,
     /// Returns what the user has to know or do for the hooks to work.
-    pub(crate) note: fn(Scope) -> Option<&'static str>,
+    pub(crate) note: fn(SettingsScope) -> Option<&'static str>,
     /// Path of the settings that an administrator sets for all users, if the host has them.
     pub(crate) managed: Option<&'static str>,
     /// Settings that switch all hooks off.
@@ -113,16 +113,16 @@ impl Installer {
 
 /// A host for which the guard can be installed.
 #[derive(Clone, Copy)]
-struct Target {
+struct InstallTarget {
     host: &'static Host,
     installer: &'static Installer,
     paths: &'static Paths,
 }
 
-fn targets() -> impl Iterator<Item = Target> {
-    HOSTS
-        .iter()
-        .filter_map(|host| Some(Target { host, installer: host.installer?, paths: host.paths? }))
+fn targets() -> impl Iterator<Item = InstallTarget> {
+    HOSTS.iter().filter_map(|host| {
+        Some(InstallTarget { host, installer: host.installer?, paths: host.paths? })
+    })
 }
 
 /// Returns the ids of the hosts for which the guard can be installed.
@@ -140,9 +140,9 @@ pub fn has_managed(host: &str) -> bool {
 /// program is in one of the directories of `path`.
 #[must_use]
 pub fn present(env: &Environment, path: &[PathBuf]) -> Vec<&'static str> {
-    let is_there = |target: &Target| {
+    let is_there = |target: &InstallTarget| {
         let program = format!("{}{}", target.installer.program, std::env::consts::EXE_SUFFIX);
-        env.directory(target.paths, Scope::User).is_dir()
+        env.directory(target.paths, SettingsScope::User).is_dir()
             || path.iter().any(|dir| dir.join(&program).is_file())
     };
     targets().filter(is_there).map(|target| target.host.id).collect()
@@ -150,13 +150,13 @@ pub fn present(env: &Environment, path: &[PathBuf]) -> Vec<&'static str> {
 
 /// Position and reason of an error in a settings file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Fault {
+pub(crate) struct SettingsFault {
     line: usize,
     column: usize,
     why: String,
 }
 
-impl Fault {
+impl SettingsFault {
     fn at(text: &str, at: usize, why: &str) -> Self {
         let (line, column) = jsonc::position(text, at);
         Self { line, column, why: why.to_owned() }
@@ -165,7 +165,7 @@ impl Fault {
 
 /// Errors when reading or writing settings.
 #[derive(Debug, thiserror::Error)]
-pub enum Error {
+pub enum InstallError {
     /// Unknown host.
     #[error("there is no installer for `{0}`")]
     Unknown(String),
@@ -205,7 +205,7 @@ pub struct Plan {
     /// Id of the host.
     pub host: &'static str,
     /// Scope of the settings.
-    pub scope: Scope,
+    pub scope: SettingsScope,
     /// Path of the file.
     pub path: PathBuf,
     /// Current text; `None` if the file does not exist.
@@ -218,7 +218,7 @@ pub struct Plan {
     pub obstacle: Option<String>,
     /// Instructions for the user.
     pub note: Option<&'static str>,
-    copy: Keep,
+    copy: BackupHandling,
 }
 
 /// Formats the change of a file as a unified diff; `None` means that the file does not exist.
@@ -236,7 +236,7 @@ pub fn unified_diff(path: &Path, before: Option<&str>, after: Option<&str>) -> S
 
 /// Handling of the backup copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Keep {
+enum BackupHandling {
     /// Write a new backup.
     Written,
     /// Keep the existing backup, which predates the guard.
@@ -263,18 +263,19 @@ impl Plan {
     /// # Errors
     ///
     /// Fails if the file has changed or cannot be written.
-    pub fn apply(&self) -> Result<(), Error> {
+    pub fn apply(&self) -> Result<(), InstallError> {
         if !self.changes() {
             return Ok(());
         }
         let io = |what, path: &Path| {
             let path = path.to_owned();
-            move |error| Error::Io { what, path, error }
+            move |error| InstallError::Io { what, path, error }
         };
         if file::read(&self.path).map_err(io("read", &self.path))? != self.before {
-            return Err(Error::Changed(self.path.clone()));
+            return Err(InstallError::Changed(self.path.clone()));
         }
-        if let Some(before) = self.before.as_ref().filter(|_| self.copy == Keep::Written) {
+        if let Some(before) = self.before.as_ref().filter(|_| self.copy == BackupHandling::Written)
+        {
             // Settings may contain secrets, so the copy gets the same permissions.
             file::write(&self.backup, before, &self.path).map_err(io("write", &self.backup))?;
         }
@@ -284,7 +285,7 @@ impl Plan {
             }
             None => fs::remove_file(&self.path).map_err(io("remove", &self.path))?,
         }
-        if self.copy == Keep::Removed && self.backup.is_file() {
+        if self.copy == BackupHandling::Removed && self.backup.is_file() {
             fs::remove_file(&self.backup).map_err(io("remove", &self.backup))?;
         }
         Ok(())
@@ -294,7 +295,7 @@ impl Plan {
 /// State of the guard in the settings of a host.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "state", rename_all = "kebab-case")]
-pub enum State {
+pub enum GuardState {
     /// Installed as this program would install it.
     Installed,
     /// Not installed.
@@ -312,16 +313,16 @@ pub enum State {
 }
 
 /// Settings of one host, for a program at one path.
-pub struct Settings<'a> {
-    target: Target,
+pub struct HostSettings<'a> {
+    target: InstallTarget,
     env: &'a Environment,
-    scope: Scope,
+    scope: SettingsScope,
     command: String,
     /// Equivalent alternative command.
     other: Option<String>,
 }
 
-impl<'a> Settings<'a> {
+impl<'a> HostSettings<'a> {
     /// Creates the settings of a host for the binary at this path. The command is the small
     /// hook program beside the binary, if it exists.
     ///
@@ -330,14 +331,14 @@ impl<'a> Settings<'a> {
     /// Fails if the host is unknown.
     pub fn new(
         host: &str,
-        scope: Scope,
+        scope: SettingsScope,
         env: &'a Environment,
         binary: &Path,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, InstallError> {
         let target = targets().find(|target| target.host.id == host);
-        let target = target.ok_or_else(|| Error::Unknown(host.to_owned()))?;
-        if scope == Scope::Managed && target.installer.managed.is_none() {
-            return Err(Error::NotManaged(target.host.title));
+        let target = target.ok_or_else(|| InstallError::Unknown(host.to_owned()))?;
+        if scope == SettingsScope::Managed && target.installer.managed.is_none() {
+            return Err(InstallError::NotManaged(target.host.title));
         }
         let guard = format!("{} guard --host {host}", quoted(binary));
         let hook = binary.with_file_name(format!("{HOOK}{}", std::env::consts::EXE_SUFFIX));
@@ -354,7 +355,7 @@ impl<'a> Settings<'a> {
     #[must_use]
     pub fn with_fixed(mut self, policy: Option<&Path>, log: Option<&Path>) -> Self {
         for (flag, path) in [("--policy", policy), ("--log", log)] {
-            if let Some(path) = path.filter(|_| self.scope == Scope::User) {
+            if let Some(path) = path.filter(|_| self.scope == SettingsScope::User) {
                 let fix =
                     |command: &mut String| command.push_str(&format!(" {flag} {}", quoted(path)));
                 fix(&mut self.command);
@@ -371,7 +372,7 @@ impl<'a> Settings<'a> {
         // With an empty command, all existing commands count as others.
         let none = Self { command: String::new(), other: None, ..*self };
         match none.found(&text) {
-            Ok(Found::Others(commands)) => commands,
+            Ok(HookState::Others(commands)) => commands,
             _ => Vec::new(),
         }
     }
@@ -385,11 +386,11 @@ impl<'a> Settings<'a> {
     /// Returns the path of the settings file.
     #[must_use]
     pub fn path(&self) -> PathBuf {
-        let Target { installer, paths, .. } = self.target;
+        let InstallTarget { installer, paths, .. } = self.target;
         let hooks = match self.scope {
-            Scope::User => paths.user_hooks,
-            Scope::Project => paths.project_hooks,
-            Scope::Managed => installer.managed.unwrap_or_default(),
+            SettingsScope::User => paths.user_hooks,
+            SettingsScope::Project => paths.project_hooks,
+            SettingsScope::Managed => installer.managed.unwrap_or_default(),
         };
         (installer.file)(self.env.directory(paths, self.scope).join(hooks))
     }
@@ -399,11 +400,11 @@ impl<'a> Settings<'a> {
     /// # Errors
     ///
     /// Fails if the file cannot be read or is invalid for the host.
-    pub fn install(&self) -> Result<Plan, Error> {
+    pub fn install(&self) -> Result<Plan, InstallError> {
         let mut plan = self.plan(|text| self.with(text).map(Some))?;
         let is_there = plan.before.as_deref().is_some_and(|text| !self.is_free(text));
         if is_there && plan.backup.is_file() {
-            plan.copy = Keep::Kept;
+            plan.copy = BackupHandling::Kept;
         }
         Ok(plan)
     }
@@ -413,13 +414,13 @@ impl<'a> Settings<'a> {
     /// # Errors
     ///
     /// Fails if the file cannot be read or is invalid for the host.
-    pub fn uninstall(&self) -> Result<Plan, Error> {
+    pub fn uninstall(&self) -> Result<Plan, InstallError> {
         let mut plan = self.plan(|text| text.map(|text| self.without(text)).transpose())?;
         (plan.note, plan.obstacle) = (None, None);
         if let Some(text) = plan.before.as_deref().filter(|_| plan.changes())
             && let Some(before) = self.undone(text, &plan.backup)
         {
-            (plan.after, plan.copy) = (before, Keep::Removed);
+            (plan.after, plan.copy) = (before, BackupHandling::Removed);
         }
         Ok(plan)
     }
@@ -428,7 +429,7 @@ impl<'a> Settings<'a> {
     /// since.
     fn undone(&self, text: &str, backup: &Path) -> Option<Option<String>> {
         let command = match self.found(text).ok()? {
-            Found::Others(mut commands) if commands.len() == 1 => commands.remove(0),
+            HookState::Others(mut commands) if commands.len() == 1 => commands.remove(0),
             _ => self.command.clone(),
         };
         let as_found = Self { command, other: None, ..*self };
@@ -439,18 +440,18 @@ impl<'a> Settings<'a> {
 
     /// Whether a text has no trace of the guard.
     fn is_free(&self, text: &str) -> bool {
-        text.trim().is_empty() || self.found(text) == Ok(Found::None)
+        text.trim().is_empty() || self.found(text) == Ok(HookState::None)
     }
 
     /// Returns the state of the guard.
     #[must_use]
-    pub fn state(&self) -> State {
+    pub fn state(&self) -> GuardState {
         let found = self.read().and_then(|text| match text {
             Some(text) if !text.trim().is_empty() => {
                 let found = self.found(&text).map_err(|fault| self.broken(fault))?;
                 let is_other = |command: &String| {
                     let as_found = Self { command: command.clone(), other: None, ..*self };
-                    as_found.found(&text) == Ok(Found::All)
+                    as_found.found(&text) == Ok(HookState::All)
                 };
                 // An earlier `install` fixed another path of the policy.
                 let is_own = |command: &&String| {
@@ -461,19 +462,19 @@ impl<'a> Settings<'a> {
                         .any(|own| without_policy(own) == without_policy(command))
                 };
                 let others = match &found {
-                    Found::Others(commands) => commands.iter().filter(is_own).collect(),
-                    Found::None | Found::All => Vec::new(),
+                    HookState::Others(commands) => commands.iter().filter(is_own).collect(),
+                    HookState::None | HookState::All => Vec::new(),
                 };
                 let is_there = self.other.iter().chain(others).any(is_other);
-                Ok(if is_there { Found::All } else { found })
+                Ok(if is_there { HookState::All } else { found })
             }
-            _ => Ok(Found::None),
+            _ => Ok(HookState::None),
         });
         match found {
-            Ok(Found::None) => State::NotInstalled,
-            Ok(Found::All) => State::Installed,
-            Ok(Found::Others(commands)) => State::Stale { commands },
-            Err(error) => State::Broken { error: error.to_string() },
+            Ok(HookState::None) => GuardState::NotInstalled,
+            Ok(HookState::All) => GuardState::Installed,
+            Ok(HookState::Others(commands)) => GuardState::Stale { commands },
+            Err(error) => GuardState::Broken { error: error.to_string() },
         }
     }
 
@@ -486,9 +487,9 @@ impl<'a> Settings<'a> {
     /// Returns the reason why the host does not run any hook, if there is one.
     #[must_use]
     pub fn obstacle(&self) -> Option<String> {
-        let Target { installer, paths, host } = self.target;
+        let InstallTarget { installer, paths, host } = self.target;
         // Switches of users and projects have no effect on managed settings.
-        let switches = installer.switches.iter().filter(|_| self.scope != Scope::Managed);
+        let switches = installer.switches.iter().filter(|_| self.scope != SettingsScope::Managed);
         let mut thrown = switches.map(|switch| {
             switch.thrown(&self.env.directory(paths, switch.scope).join(switch.file))
         });
@@ -500,20 +501,20 @@ impl<'a> Settings<'a> {
         thrown.or_else(refused)
     }
 
-    fn read(&self) -> Result<Option<String>, Error> {
+    fn read(&self) -> Result<Option<String>, InstallError> {
         let path = self.path();
-        file::read(&path).map_err(|error| Error::Io { what: "read", path, error })
+        file::read(&path).map_err(|error| InstallError::Io { what: "read", path, error })
     }
 
-    fn broken(&self, fault: Fault) -> Error {
-        let Fault { line, column, why } = fault;
-        Error::Broken { path: self.path(), line, column, why }
+    fn broken(&self, fault: SettingsFault) -> InstallError {
+        let SettingsFault { line, column, why } = fault;
+        InstallError::Broken { path: self.path(), line, column, why }
     }
 
     fn plan(
         &self,
-        change: impl FnOnce(Option<&str>) -> Result<Option<String>, Fault>,
-    ) -> Result<Plan, Error> {
+        change: impl FnOnce(Option<&str>) -> Result<Option<String>, SettingsFault>,
+    ) -> Result<Plan, InstallError> {
         let path = self.path();
         let before = self.read()?;
         let after = change(before.as_deref()).map_err(|fault| self.broken(fault))?;
@@ -526,23 +527,23 @@ impl<'a> Settings<'a> {
             after,
             obstacle: self.obstacle(),
             note: self.note(),
-            copy: Keep::Written,
+            copy: BackupHandling::Written,
         })
     }
 
-    fn with(&self, text: Option<&str>) -> Result<String, Fault> {
+    fn with(&self, text: Option<&str>) -> Result<String, SettingsFault> {
         self.edited(|hooks| {
             if self.is_toml() { toml::installed(hooks, text) } else { hooks.installed(text) }
         })
     }
 
-    fn without(&self, text: &str) -> Result<String, Fault> {
+    fn without(&self, text: &str) -> Result<String, SettingsFault> {
         self.edited(|hooks| {
             if self.is_toml() { toml::uninstalled(hooks, text) } else { hooks.uninstalled(text) }
         })
     }
 
-    fn found(&self, text: &str) -> Result<Found, Fault> {
+    fn found(&self, text: &str) -> Result<HookState, SettingsFault> {
         self.edited(
             |hooks| if self.is_toml() { toml::found(hooks, text) } else { hooks.found(text) },
         )

@@ -1,14 +1,14 @@
 //! Switches by which hosts turn off all hooks. An installed guard that is never called is
 //! worse than a missing one.
 
-use super::{Scope, file, jsonc};
+use super::{SettingsScope, file, jsonc};
 use std::path::Path;
 use toml_edit::DocumentMut;
 
 /// A key of a settings file that turns hooks off.
 pub(crate) struct Switch {
     /// Scope of the file.
-    pub(crate) scope: Scope,
+    pub(crate) scope: SettingsScope,
     /// Path of the file, relative to the directory of the host or of the project.
     pub(crate) file: &'static str,
     pub(crate) keys: &'static [&'static str],

@@ -12,11 +12,16 @@ fn place(dir: &TempDir) -> Environment {
     Environment { home, project, variable: |_| None }
 }
 
-fn settings<'a>(host: &str, scope: Scope, place: &'a Environment, binary: &str) -> Settings<'a> {
-    Settings::new(host, scope, place, Path::new(binary)).unwrap()
+fn settings<'a>(
+    host: &str,
+    scope: SettingsScope,
+    place: &'a Environment,
+    binary: &str,
+) -> HostSettings<'a> {
+    HostSettings::new(host, scope, place, Path::new(binary)).unwrap()
 }
 
-fn done(plan: Result<Plan, Error>) -> Plan {
+fn done(plan: Result<Plan, InstallError>) -> Plan {
     let plan = plan.unwrap();
     plan.apply().unwrap();
     plan
@@ -41,18 +46,18 @@ const TEXTS: &[&str] = &[
 #[test]
 fn every_host_and_scope_goes_in_once_and_comes_out_without_a_trace() {
     for host in ids() {
-        for scope in [Scope::User, Scope::Project] {
+        for scope in [SettingsScope::User, SettingsScope::Project] {
             let dir = tempfile::tempdir().unwrap();
             let place = place(&dir);
             let settings = settings(host, scope, &place, BINARY);
-            assert_eq!(settings.state(), State::NotInstalled);
+            assert_eq!(settings.state(), GuardState::NotInstalled);
             let plan = done(settings.install());
             assert!(plan.changes() && plan.diff().starts_with("--- /dev/null\n+++ "), "{host}");
             assert!(plan.path.starts_with(match scope {
-                Scope::Project => &place.project,
-                Scope::User | Scope::Managed => &place.home,
+                SettingsScope::Project => &place.project,
+                SettingsScope::User | SettingsScope::Managed => &place.home,
             }));
-            assert_eq!(settings.state(), State::Installed);
+            assert_eq!(settings.state(), GuardState::Installed);
             assert!(!settings.install().unwrap().changes(), "{host}: a second time");
             let text = fs::read_to_string(&plan.path).unwrap();
             let value: Value = serde_json::from_str(&text).unwrap();
@@ -62,7 +67,7 @@ fn every_host_and_scope_goes_in_once_and_comes_out_without_a_trace() {
             assert!(text.ends_with("}\n"));
             done(settings.uninstall());
             assert!(!plan.path.exists() && !plan.backup.exists(), "{host}");
-            assert_eq!(settings.state(), State::NotInstalled);
+            assert_eq!(settings.state(), GuardState::NotInstalled);
             assert!(!settings.uninstall().unwrap().changes(), "{host}: nothing to take out");
         }
     }
@@ -74,12 +79,12 @@ fn everything_else_in_a_file_stays() {
         for text in TEXTS {
             let dir = tempfile::tempdir().unwrap();
             let place = place(&dir);
-            let settings = settings(host, Scope::User, &place, BINARY);
+            let settings = settings(host, SettingsScope::User, &place, BINARY);
             let path = settings.path();
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(&path, text).unwrap();
             let plan = done(settings.install());
-            assert_eq!(settings.state(), State::Installed, "{host}: {text}");
+            assert_eq!(settings.state(), GuardState::Installed, "{host}: {text}");
             assert_eq!(fs::read_to_string(&plan.backup).unwrap(), *text);
             assert!(!settings.install().unwrap().changes(), "{host}: {text}");
             // Every line of the old text is still there, apart from added commas.
@@ -101,7 +106,7 @@ fn what_was_added_since_stays_when_the_guard_goes() {
     for host in ids() {
         let dir = tempfile::tempdir().unwrap();
         let place = place(&dir);
-        let settings = settings(host, Scope::User, &place, BINARY);
+        let settings = settings(host, SettingsScope::User, &place, BINARY);
         let path = done(settings.install()).path;
         let text = fs::read_to_string(&path).unwrap();
         // Another program's hook in the same arrays, and an unrelated setting.
@@ -132,16 +137,16 @@ fn another_binary_is_stale_and_is_replaced() {
         let dir = tempfile::tempdir().unwrap();
         let place = place(&dir);
         let old = "/old path/it's/toolmark";
-        done(settings(host, Scope::User, &place, old).install());
-        let settings = settings(host, Scope::User, &place, BINARY);
-        let State::Stale { commands } = settings.state() else { panic!("{host}") };
+        done(settings(host, SettingsScope::User, &place, old).install());
+        let settings = settings(host, SettingsScope::User, &place, BINARY);
+        let GuardState::Stale { commands } = settings.state() else { panic!("{host}") };
         assert_eq!(commands.len(), 1);
         assert!(commands[0].starts_with(r"'/old path/it'\''s/toolmark' guard"), "{commands:?}");
         let plan = done(settings.install());
-        assert_eq!(settings.state(), State::Installed);
+        assert_eq!(settings.state(), GuardState::Installed);
         assert!(!plan.after.unwrap().contains("/old path"), "{host}");
         done(settings.uninstall());
-        assert_eq!(settings.state(), State::NotInstalled, "{host}");
+        assert_eq!(settings.state(), GuardState::NotInstalled, "{host}");
         assert!(!plan.backup.exists() || plan.path.exists(), "{host}");
     }
 }
@@ -153,21 +158,21 @@ fn the_small_program_is_installed_where_it_is_there() {
     let [binary, hook] = ["toolmark", "toolmark-hook"]
         .map(|name| dir.path().join(format!("{name}{}", std::env::consts::EXE_SUFFIX)));
     for host in ids() {
-        let of = || settings(host, Scope::User, &place, binary.to_str().unwrap());
+        let of = || settings(host, SettingsScope::User, &place, binary.to_str().unwrap());
         done(of().install());
         fs::write(&hook, "").unwrap();
         // The former command is equivalent, only slower.
-        assert_eq!(of().state(), State::Installed, "{host}");
+        assert_eq!(of().state(), GuardState::Installed, "{host}");
         assert!(done(of().install()).changes());
         let command = format!("{} --host {host}", quoted(&hook));
         let text = fs::read_to_string(of().path()).unwrap();
         assert!(text.contains(&command) && !text.contains(" guard --host "), "{text}");
         assert!(!of().install().unwrap().changes());
-        assert_eq!(of().state(), State::Installed);
+        assert_eq!(of().state(), GuardState::Installed);
         fs::remove_file(&hook).unwrap();
-        assert!(matches!(of().state(), State::Stale { .. }), "{host}");
+        assert!(matches!(of().state(), GuardState::Stale { .. }), "{host}");
         done(of().uninstall());
-        assert_eq!(of().state(), State::NotInstalled);
+        assert_eq!(of().state(), GuardState::NotInstalled);
     }
 }
 
@@ -175,8 +180,8 @@ fn the_small_program_is_installed_where_it_is_there() {
 fn a_guard_of_another_path_is_taken_out_too() {
     let dir = tempfile::tempdir().unwrap();
     let place = place(&dir);
-    done(settings("claude-code", Scope::User, &place, "/old/toolmark").install());
-    let settings = settings("claude-code", Scope::User, &place, BINARY);
+    done(settings("claude-code", SettingsScope::User, &place, "/old/toolmark").install());
+    let settings = settings("claude-code", SettingsScope::User, &place, BINARY);
     let path = done(settings.uninstall()).path;
     assert!(!path.exists(), "the file was the guard's alone");
 }
@@ -193,16 +198,16 @@ fn broken_files_are_named_and_left_alone() {
         for host in ids() {
             let dir = tempfile::tempdir().unwrap();
             let place = place(&dir);
-            let settings = settings(host, Scope::User, &place, BINARY);
+            let settings = settings(host, SettingsScope::User, &place, BINARY);
             let path = settings.path();
-            let event = (settings.target.installer.entries)("", Scope::User)[0].event;
+            let event = (settings.target.installer.entries)("", SettingsScope::User)[0].event;
             let (text, why) = (text.replace("EVENT", event), why.replace("EVENT", event));
             let column = if why.contains(event) { column + event.len() + 3 } else { column };
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(&path, &text).unwrap();
             let words = format!("{}:{line}:{column}: {why}", path.display());
             assert_eq!(settings.install().unwrap_err().to_string(), words);
-            assert_eq!(settings.state(), State::Broken { error: words.clone() });
+            assert_eq!(settings.state(), GuardState::Broken { error: words.clone() });
             match settings.uninstall() {
                 Err(error) => assert_eq!(error.to_string(), words),
                 // An event of another shape contains no hooks of the guard.
@@ -217,11 +222,11 @@ fn broken_files_are_named_and_left_alone() {
 fn a_file_that_changed_meanwhile_is_not_overwritten() {
     let dir = tempfile::tempdir().unwrap();
     let place = place(&dir);
-    let settings = settings("claude-code", Scope::User, &place, BINARY);
+    let settings = settings("claude-code", SettingsScope::User, &place, BINARY);
     let plan = settings.install().unwrap();
     fs::create_dir_all(plan.path.parent().unwrap()).unwrap();
     fs::write(&plan.path, "{\"new\": 1}").unwrap();
-    assert!(matches!(plan.apply(), Err(Error::Changed(_))));
+    assert!(matches!(plan.apply(), Err(InstallError::Changed(_))));
     assert_eq!(fs::read_to_string(&plan.path).unwrap(), "{\"new\": 1}");
 }
 
@@ -231,7 +236,7 @@ fn permissions_and_links_are_kept() {
     use std::os::unix::fs::{PermissionsExt, symlink};
     let dir = tempfile::tempdir().unwrap();
     let place = place(&dir);
-    let settings = settings("claude-code", Scope::User, &place, BINARY);
+    let settings = settings("claude-code", SettingsScope::User, &place, BINARY);
     let path = settings.path();
     let real = dir.path().join("dotfiles/claude.json");
     fs::create_dir_all(real.parent().unwrap()).unwrap();
@@ -262,13 +267,13 @@ fn hooks_in_the_toml_of_codex() {
         let path = place.home.join(".codex/config.toml");
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(&path, text).unwrap();
-        let old = settings("codex", Scope::User, &place, "/old/toolmark");
+        let old = settings("codex", SettingsScope::User, &place, "/old/toolmark");
         assert_eq!(old.path(), path);
         done(old.install());
-        let settings = settings("codex", Scope::User, &place, BINARY);
-        assert!(matches!(settings.state(), State::Stale { .. }));
+        let settings = settings("codex", SettingsScope::User, &place, BINARY);
+        assert!(matches!(settings.state(), GuardState::Stale { .. }));
         let plan = done(settings.install());
-        assert_eq!(settings.state(), State::Installed);
+        assert_eq!(settings.state(), GuardState::Installed);
         assert!(!settings.install().unwrap().changes());
         let after = plan.after.unwrap();
         for line in text.lines().filter(|line| line.contains('#') && !line.contains('[')) {
@@ -326,7 +331,7 @@ fn hooks_that_are_switched_off_are_noticed() {
     ] {
         let dir = tempfile::tempdir().unwrap();
         let place = place(&dir);
-        let settings = settings(host, Scope::User, &place, BINARY);
+        let settings = settings(host, SettingsScope::User, &place, BINARY);
         assert_eq!(settings.obstacle(), None, "{host}");
         let path = dir.path().join(file);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -349,7 +354,7 @@ fn variables_move_the_settings() {
         ("copilot-cli", "/moved/COPILOT_HOME/hooks/toolmark.json"),
         ("gemini-cli", "/moved/GEMINI_CLI_HOME/.gemini/settings.json"),
     ] {
-        assert_eq!(settings(host, Scope::User, &place, BINARY).path(), Path::new(path));
+        assert_eq!(settings(host, SettingsScope::User, &place, BINARY).path(), Path::new(path));
     }
 }
 

@@ -1,9 +1,9 @@
 //! Generated settings in every layout: everything except the guard's hooks is the same before
 //! and after.
 
-use super::hooks::{Found, Hooks};
-use super::jsonc::{Kind, Node, parse};
-use super::{Scope, targets};
+use super::hooks::{HookState, Hooks};
+use super::jsonc::{JsoncKind, JsoncNode, parse};
+use super::{SettingsScope, targets};
 use serde_json::{Map, Value, json};
 
 /// A deterministic pseudorandom number generator.
@@ -96,15 +96,15 @@ impl Dice {
 
 /// Parses a text, ignoring comments.
 fn said(text: &str) -> Value {
-    fn value(text: &str, node: &Node) -> Value {
+    fn value(text: &str, node: &JsoncNode) -> Value {
         match &node.kind {
-            Kind::Object(_) => {
+            JsoncKind::Object(_) => {
                 let members = node.members().iter().map(|m| (m.key.clone(), value(text, &m.value)));
                 Value::Object(members.collect())
             }
-            Kind::Array(items) => items.iter().map(|item| value(text, item)).collect(),
-            Kind::Text(text) => json!(text),
-            Kind::Scalar => serde_json::from_str(&text[node.span.clone()]).unwrap(),
+            JsoncKind::Array(items) => items.iter().map(|item| value(text, item)).collect(),
+            JsoncKind::Text(text) => json!(text),
+            JsoncKind::Scalar => serde_json::from_str(&text[node.span.clone()]).unwrap(),
         }
     }
     value(text, &parse(text).unwrap_or_else(|broken| panic!("{broken:?}: {text}")))
@@ -117,7 +117,7 @@ fn what_is_not_the_guards_is_the_same_before_and_after() {
     for round in 0..2000 {
         let target = targets[round % targets.len()];
         let command = format!("/opt/toolmark guard --host {}", target.host.id);
-        let entries = (target.installer.entries)(&command, Scope::User);
+        let entries = (target.installer.entries)(&command, SettingsScope::User);
         let hooks = Hooks { host: target.host.id, entries: &entries, version: None };
         let settings = dice.settings(entries[0].event);
         let layout = dice.roll(3);
@@ -125,7 +125,7 @@ fn what_is_not_the_guards_is_the_same_before_and_after() {
         assert_eq!(said(&text), settings, "{text}");
 
         let with = hooks.installed(Some(&text)).unwrap();
-        assert_eq!(hooks.found(&with), Ok(Found::All), "{with}");
+        assert_eq!(hooks.found(&with), Ok(HookState::All), "{with}");
         assert_eq!(hooks.installed(Some(&with)).unwrap(), with, "a second time");
         let mut expected = settings.clone();
         for entry in &entries {

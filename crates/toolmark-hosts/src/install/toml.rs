@@ -1,9 +1,9 @@
 //! Hooks of Codex in `config.toml`, for users who keep them there. The file is edited as a
 //! TOML document: comments and order are preserved.
 
-use super::Fault;
+use super::SettingsFault;
 use super::file;
-use super::hooks::{Found, Hooks, is_ours};
+use super::hooks::{HookState, Hooks, is_ours};
 use serde_json::Value as Json;
 use std::path::Path;
 use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table, TableLike, Value};
@@ -19,7 +19,7 @@ pub(crate) fn holds_hooks(path: &Path) -> bool {
     hooks.is_some_and(|hooks| hooks.iter().any(|(event, _)| event != STATE))
 }
 
-pub(super) fn found(hooks: &Hooks<'_>, text: &str) -> Result<Found, Fault> {
+pub(super) fn found(hooks: &Hooks<'_>, text: &str) -> Result<HookState, SettingsFault> {
     let document = parsed(text)?;
     let mut all = true;
     let mut any = Vec::new();
@@ -37,19 +37,19 @@ pub(super) fn found(hooks: &Hooks<'_>, text: &str) -> Result<Found, Fault> {
     any.sort();
     any.dedup();
     Ok(match (all, any.is_empty()) {
-        (true, _) => Found::All,
-        (false, true) => Found::None,
-        (false, false) => Found::Others(any),
+        (true, _) => HookState::All,
+        (false, true) => HookState::None,
+        (false, false) => HookState::Others(any),
     })
 }
 
-pub(super) fn installed(hooks: &Hooks<'_>, text: Option<&str>) -> Result<String, Fault> {
+pub(super) fn installed(hooks: &Hooks<'_>, text: Option<&str>) -> Result<String, SettingsFault> {
     let text = text.unwrap_or_default();
     let mut document = parsed(text)?;
     for entry in hooks.entries {
         let table = document.entry("hooks").or_insert_with(implicit);
         let Some(table) = table.as_table_like_mut() else {
-            return Err(Fault::at(text, 0, "`hooks` is not a table"));
+            return Err(SettingsFault::at(text, 0, "`hooks` is not a table"));
         };
         let event = table.entry(entry.event).or_insert(Item::ArrayOfTables(ArrayOfTables::new()));
         let mut present = false;
@@ -74,14 +74,14 @@ pub(super) fn installed(hooks: &Hooks<'_>, text: Option<&str>) -> Result<String,
             Item::Value(Value::Array(array)) => array.push(inline_of(&entry.item)),
             _ => {
                 let why = format!("`hooks.{}` is not an array", entry.event);
-                return Err(Fault::at(text, 0, &why));
+                return Err(SettingsFault::at(text, 0, &why));
             }
         }
     }
     Ok(document.to_string())
 }
 
-pub(super) fn uninstalled(hooks: &Hooks<'_>, text: &str) -> Result<String, Fault> {
+pub(super) fn uninstalled(hooks: &Hooks<'_>, text: &str) -> Result<String, SettingsFault> {
     let mut document = parsed(text)?;
     let Some(table) = document.get_mut("hooks").and_then(Item::as_table_like_mut) else {
         return Ok(text.to_owned());
@@ -115,10 +115,10 @@ pub(super) fn uninstalled(hooks: &Hooks<'_>, text: &str) -> Result<String, Fault
     Ok(document.to_string())
 }
 
-fn parsed(text: &str) -> Result<DocumentMut, Fault> {
+fn parsed(text: &str) -> Result<DocumentMut, SettingsFault> {
     text.parse().map_err(|error: toml_edit::TomlError| {
         let at = error.span().map_or(0, |span| span.start);
-        Fault::at(text, at, error.message())
+        SettingsFault::at(text, at, error.message())
     })
 }
 

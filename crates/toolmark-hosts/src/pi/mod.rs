@@ -8,7 +8,7 @@ use crate::{Host, plain};
 pub(crate) static HOST: Host = Host {
     id: "pi",
     title: "pi",
-    protocol: &plain::Plain,
+    protocol: &plain::PlainProtocol,
     paths: None,
     toolset: Some(&toolset::TOOLSET),
     launch: Some(&launch::LAUNCH),

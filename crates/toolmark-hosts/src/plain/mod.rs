@@ -4,12 +4,12 @@ mod protocol;
 
 use crate::Host;
 
-pub(crate) use protocol::Plain;
+pub(crate) use protocol::PlainProtocol;
 
 pub(crate) static HOST: Host = Host {
     id: "plain",
     title: "plain JSON",
-    protocol: &Plain,
+    protocol: &PlainProtocol,
     paths: None,
     toolset: None,
     launch: None,

@@ -4,8 +4,8 @@
 //! {"tool": "Bash", "args": {"command": "ls"}, "cwd": "/w", "host": "claude-code"}
 //! ```
 
-use crate::protocol::{Answer, Protocol, Shape, unasked_by_mode};
-use crate::{Args, Event, Fault, Moment, Verdict};
+use crate::protocol::{HookOutput, PayloadShape, Protocol, unasked_by_mode};
+use crate::{Args, GuardAnswer, HookEvent, Moment, PayloadError};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::borrow::Cow;
@@ -15,11 +15,11 @@ const UNNAMED: &str = "";
 
 /// Plain JSON protocol.
 #[derive(Debug)]
-pub(crate) struct Plain;
+pub(crate) struct PlainProtocol;
 
 /// Payload on standard input.
 #[derive(Deserialize)]
-struct Payload<'a> {
+struct PlainPayload<'a> {
     #[serde(borrow)]
     tool: Cow<'a, str>,
     #[serde(default)]
@@ -42,15 +42,15 @@ struct Payload<'a> {
     failed: Option<bool>,
 }
 
-impl Protocol for Plain {
-    fn detect(&self, _: &Shape) -> u8 {
+impl Protocol for PlainProtocol {
+    fn detect(&self, _: &PayloadShape) -> u8 {
         0
     }
 
-    fn read<'a>(&self, payload: &'a [u8]) -> Result<Event<'a>, Fault> {
-        let payload: Payload<'a> = serde_json::from_slice(payload)?;
+    fn read<'a>(&self, payload: &'a [u8]) -> Result<HookEvent<'a>, PayloadError> {
+        let payload: PlainPayload<'a> = serde_json::from_slice(payload)?;
         let moment = if payload.result.is_some() { Moment::After } else { Moment::Before };
-        Ok(Event {
+        Ok(HookEvent {
             name: "call".into(),
             session: payload.session,
             cwd: payload.cwd,
@@ -64,7 +64,7 @@ impl Protocol for Plain {
             },
             result: payload.result,
             failed: payload.failed,
-            ..Event::new(moment, payload.host.unwrap_or(UNNAMED.into()), payload.tool)
+            ..HookEvent::new(moment, payload.host.unwrap_or(UNNAMED.into()), payload.tool)
         })
     }
 
@@ -74,14 +74,16 @@ impl Protocol for Plain {
         })
     }
 
-    fn unasked(&self, event: &Event<'_>) -> Option<String> {
+    fn unasked(&self, event: &HookEvent<'_>) -> Option<String> {
         unasked_by_mode(event, "the host")
     }
 
-    fn answer(&self, _: Option<&Event<'_>>, verdict: &Verdict) -> Answer {
+    fn answer(&self, _: Option<&HookEvent<'_>>, verdict: &GuardAnswer) -> HookOutput {
         match serde_json::to_value(verdict) {
-            Ok(value) => Answer::json(&value),
-            Err(error) => Answer { stderr: error.to_string(), exit: 2, ..Answer::default() },
+            Ok(value) => HookOutput::json(&value),
+            Err(error) => {
+                HookOutput { stderr: error.to_string(), exit: 2, ..HookOutput::default() }
+            }
         }
     }
 }

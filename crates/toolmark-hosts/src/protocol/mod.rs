@@ -3,21 +3,21 @@
 pub(crate) mod arguments;
 pub(crate) mod response;
 
-use crate::{Event, Fault, Verdict};
+use crate::{GuardAnswer, HookEvent, PayloadError};
 use serde::Deserialize;
 
 /// Hook protocol of a host.
 pub trait Protocol: Sync {
     /// Returns the confidence that a payload belongs to this host: 0 if it does not, 100 if
     /// it has a marker that no other host sets.
-    fn detect(&self, shape: &Shape) -> u8;
+    fn detect(&self, shape: &PayloadShape) -> u8;
 
     /// Reads a payload.
     ///
     /// # Errors
     ///
     /// Fails if the payload is broken or lacks information that every decision needs.
-    fn read<'a>(&self, payload: &'a [u8]) -> Result<Event<'a>, Fault>;
+    fn read<'a>(&self, payload: &'a [u8]) -> Result<HookEvent<'a>, PayloadError>;
 
     /// Returns a payload as the host sends it before it runs a command, for testing a hook.
     fn sample(&self, command: &str, cwd: &str, session: &str) -> serde_json::Value {
@@ -30,18 +30,18 @@ pub trait Protocol: Sync {
 
     /// Returns the reason why an `ask` cannot prompt the user; `None` if the user would be
     /// prompted.
-    fn unasked(&self, event: &Event<'_>) -> Option<String> {
+    fn unasked(&self, event: &HookEvent<'_>) -> Option<String> {
         let _ = event;
         None
     }
 
     /// Formats the answer for the host. Without an event, the payload was not readable.
-    fn answer(&self, event: Option<&Event<'_>>, verdict: &Verdict) -> Answer;
+    fn answer(&self, event: Option<&HookEvent<'_>>, verdict: &GuardAnswer) -> HookOutput;
 }
 
 /// Output of the hook process.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Answer {
+pub struct HookOutput {
     /// Standard output.
     pub stdout: String,
     /// Standard error.
@@ -50,7 +50,7 @@ pub struct Answer {
     pub exit: u8,
 }
 
-impl Answer {
+impl HookOutput {
     /// Whether the answer prevents the call from running, at least until the user was asked.
     #[must_use]
     pub fn stops(&self) -> bool {
@@ -68,7 +68,7 @@ impl Answer {
 /// Keys that distinguish hosts.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub struct Shape {
+pub struct PayloadShape {
     /// Event name of Claude Code, adopted by other hosts.
     pub hook_event_name: Option<String>,
     /// Path of the transcript.
@@ -85,7 +85,7 @@ pub struct Shape {
 }
 
 /// Returns the message for a question that has to become a denial, with the reason.
-pub(crate) fn cannot_ask(verdict: &Verdict, why: &str) -> String {
+pub(crate) fn cannot_ask(verdict: &GuardAnswer, why: &str) -> String {
     format!("{}. Blocked because {why}; run it yourself or allow it in the policy", verdict.words())
 }
 
@@ -93,7 +93,7 @@ pub(crate) fn cannot_ask(verdict: &Verdict, why: &str) -> String {
 const UNATTENDED: &[&str] = &["bypassPermissions", "dontAsk", "auto", "unattended"];
 
 /// Returns the reason why the user is not asked in the mode of a session.
-pub(crate) fn unasked_by_mode(event: &Event<'_>, title: &str) -> Option<String> {
+pub(crate) fn unasked_by_mode(event: &HookEvent<'_>, title: &str) -> Option<String> {
     let mode = event.mode.as_deref().filter(|mode| UNATTENDED.contains(mode))?;
     Some(format!("{title} does not ask the user in the mode {mode}"))
 }

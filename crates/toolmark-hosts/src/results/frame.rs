@@ -2,7 +2,7 @@
 
 /// The output of a command without the frame of its host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Frame<'t> {
+pub struct OutputFrame<'t> {
     /// Output of the command.
     pub body: &'t str,
     /// Exit code in the frame.
@@ -87,14 +87,14 @@ const TAILS: &[&str] = &[
 
 /// Removes the frame of a host.
 #[must_use]
-pub fn unframe(text: &str) -> Frame<'_> {
+pub fn unframe(text: &str) -> OutputFrame<'_> {
     let text = text.trim_end();
     let inner = text.strip_prefix("<tool_use_error>").unwrap_or(text);
     let inner = inner.strip_suffix("</tool_use_error>").unwrap_or(inner);
     let (head, body) = split_head(inner);
     let (body, of_tail) = strip_tails(body);
     let body = if EMPTY.contains(&body.trim()) { "" } else { body };
-    Frame { body, exit_code: of_tail.or_else(|| head.lines().find_map(code_in)), head }
+    OutputFrame { body, exit_code: of_tail.or_else(|| head.lines().find_map(code_in)), head }
 }
 
 fn split_head(text: &str) -> (&str, &str) {

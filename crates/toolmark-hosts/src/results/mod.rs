@@ -3,5 +3,5 @@
 mod frame;
 mod notes;
 
-pub use frame::{Frame, unframe};
+pub use frame::{OutputFrame, unframe};
 pub use notes::{Note, note_of_host, note_of_tool};

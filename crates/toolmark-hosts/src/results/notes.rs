@@ -2,7 +2,7 @@
 
 use super::unframe;
 use crate::HOSTS;
-use crate::toolset::{List, Name, Tool};
+use crate::toolset::{Tool, ToolsetList, ToolsetName};
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use std::sync::LazyLock;
 use toolmark_shell::results::ResultKind;
@@ -28,7 +28,7 @@ pub fn note_of_host(text: &str) -> Option<Note<'_>> {
     lines.find_map(|line| lists().find_map(|results| find(results, line)))
 }
 
-fn lists() -> impl Iterator<Item = &'static List<(Name, List<Name>)>> {
+fn lists() -> impl Iterator<Item = &'static ToolsetList<(ToolsetName, ToolsetList<ToolsetName>)>> {
     HOSTS.iter().filter_map(|host| host.toolset).map(|set| &set.results)
 }
 
@@ -82,8 +82,13 @@ fn start(line: &str) -> &str {
     &line[..end]
 }
 
-fn find<'t>(results: &List<(Name, List<Name>)>, line: &'t str) -> Option<Note<'t>> {
-    let has = |(_, texts): &&(Name, List<Name>)| texts.iter().any(|text| says(line, text));
+fn find<'t>(
+    results: &ToolsetList<(ToolsetName, ToolsetList<ToolsetName>)>,
+    line: &'t str,
+) -> Option<Note<'t>> {
+    let has = |(_, texts): &&(ToolsetName, ToolsetList<ToolsetName>)| {
+        texts.iter().any(|text| says(line, text))
+    };
     let (kind, _) = results.iter().find(has)?;
     Some(Note { kind: ResultKind::from_word(kind)?, line })
 }

@@ -6,7 +6,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
-use toolmark_config::{Entry, Node, Problem, Spanned, did_you_mean, quoted, read};
+use toolmark_config::{Node, NodeEntry, Problem, Spanned, did_you_mean, quoted, read};
 
 /// Effect of a tool and conditions on its calls.
 #[derive(Default, Deserialize, JsonSchema)]
@@ -99,7 +99,7 @@ impl ToolPolicy {
 
 /// Reports an entry whose effect is never used, because an earlier glob has one too.
 fn shadowed(part: &Node, problems: &mut Vec<Problem>) {
-    let with_effect: Vec<&Entry> =
+    let with_effect: Vec<&NodeEntry> =
         part.entries().filter(|entry| entry.value.get("effect").is_some()).collect();
     for (at, entry) in with_effect.iter().enumerate() {
         let earlier = with_effect.iter().take(at).find(|other| is_named(&other.key, &entry.key));
@@ -114,7 +114,7 @@ fn shadowed(part: &Node, problems: &mut Vec<Problem>) {
     }
 }
 
-fn terms(entry: &Entry, problems: &mut Vec<Problem>) -> Option<ToolTerms> {
+fn terms(entry: &NodeEntry, problems: &mut Vec<Problem>) -> Option<ToolTerms> {
     let name = entry.key.to_string();
     if name.is_empty() || name.contains(char::is_whitespace) {
         let message = format!("{} is not the name of a tool", quoted(&name));
@@ -183,7 +183,7 @@ fn once(node: &Node, problems: &mut Vec<Problem>) -> Option<Once> {
     None
 }
 
-fn need(entry: &Entry, problems: &mut Vec<Problem>) -> Option<Need> {
+fn need(entry: &NodeEntry, problems: &mut Vec<Problem>) -> Option<Need> {
     let at = path(&entry.key, entry.key_span, problems)?;
     let list = |node: &Node| match node.as_list() {
         Some(items) => items.iter().map(Node::to_json).collect(),
@@ -211,7 +211,7 @@ fn need(entry: &Entry, problems: &mut Vec<Problem>) -> Option<Need> {
     Some(Need { at, wanted })
 }
 
-fn origins(entry: &Entry, problems: &mut Vec<Problem>) -> Option<Origins> {
+fn origins(entry: &NodeEntry, problems: &mut Vec<Problem>) -> Option<Origins> {
     let sources: Vec<Spanned<String>> = match entry.value.as_str() {
         Some(text) => vec![Spanned { value: text.to_owned(), span: entry.value.span }],
         None => read(&entry.value, problems)?,
@@ -229,7 +229,7 @@ fn origins(entry: &Entry, problems: &mut Vec<Problem>) -> Option<Origins> {
 
 fn path(
     text: &str,
-    span: toolmark_config::Span,
+    span: toolmark_config::NodeSpan,
     problems: &mut Vec<Problem>,
 ) -> Option<ResultPath> {
     match ResultPath::parse(text) {
@@ -259,10 +259,10 @@ fn checked(names: Vec<Spanned<String>>, problems: &mut Vec<Problem>) -> Vec<Stri
 #[cfg(test)]
 mod tests {
     use super::*;
-    use toolmark_config::{Source, parse};
+    use toolmark_config::{SourceText, parse};
 
     fn policy(text: &str) -> (ToolPolicy, Vec<String>) {
-        let source = Source::new("toolmark.yaml", text);
+        let source = SourceText::new("toolmark.yaml", text);
         let mut parsed = parse(&source);
         let policy = ToolPolicy::read(&parsed.node.unwrap(), &mut parsed.problems);
         let shown = |problem: &Problem| {

@@ -36,14 +36,14 @@ impl Toolsets {
     /// Returns the toolset of a trajectory, by its format and agent, otherwise the one that
     /// contains most of the called tools.
     #[must_use]
-    pub fn choose(&self, run: &Trajectory) -> Chosen<'_> {
+    pub fn choose(&self, run: &Trajectory) -> ChosenToolset<'_> {
         let user = self.user.iter().filter(|set| is_general(set) || is_for(set, run)).collect();
         // Sub-agents are named after their role, but their format still identifies the host.
         match known().find(|set| is_for(set, run)) {
-            Some(host) => Chosen { user, host, is_guessed: false },
+            Some(host) => ChosenToolset { user, host, is_guessed: false },
             None => {
                 let host = most_alike(run).unwrap_or_else(generic);
-                Chosen { user, host, is_guessed: true }
+                ChosenToolset { user, host, is_guessed: true }
             }
         }
     }
@@ -131,7 +131,7 @@ fn most_alike(run: &Trajectory) -> Option<&'static Toolset> {
 
 /// Toolset of one trajectory.
 #[derive(Debug, Clone)]
-pub struct Chosen<'t> {
+pub struct ChosenToolset<'t> {
     user: Vec<&'t Toolset>,
     host: &'static Toolset,
     is_guessed: bool,
@@ -139,14 +139,14 @@ pub struct Chosen<'t> {
 
 /// A tool with the origin of its description.
 #[derive(Debug, Clone, Copy)]
-pub struct Described<'t> {
+pub struct DescribedTool<'t> {
     /// The tool.
     pub tool: &'t Tool,
     /// Whether the user provided the description.
     pub by_user: bool,
 }
 
-impl<'t> Chosen<'t> {
+impl<'t> ChosenToolset<'t> {
     /// Returns the host's toolset.
     #[must_use]
     pub fn host(&self) -> &'static Toolset {
@@ -163,18 +163,22 @@ impl<'t> Chosen<'t> {
     /// Returns the description of a tool, from the user, the host or, for tools of servers,
     /// from the usual meaning of the name.
     #[must_use]
-    pub fn describe(&self, name: &ToolName) -> Option<Described<'t>> {
+    pub fn describe(&self, name: &ToolName) -> Option<DescribedTool<'t>> {
         self.describe_split(name, &name.canonical())
     }
 
     /// Like `describe`, for a name that is already split.
     #[must_use]
-    pub fn describe_split(&self, name: &ToolName, canonical: &Canonical) -> Option<Described<'t>> {
+    pub fn describe_split(
+        &self,
+        name: &ToolName,
+        canonical: &Canonical,
+    ) -> Option<DescribedTool<'t>> {
         let original = name.original.get();
         let names = [&*original, &canonical.tool];
         let of_user = self.user.iter().find_map(|set| names.iter().find_map(|n| set.tool(n)));
         if let Some(tool) = of_user {
-            return Some(Described { tool, by_user: true });
+            return Some(DescribedTool { tool, by_user: true });
         }
         let of_host = match canonical.server {
             Some(_) => None,
@@ -182,6 +186,6 @@ impl<'t> Chosen<'t> {
         };
         // Hosts rename their tools, and agents without a toolset mix the names of others.
         let tool = of_host.or_else(|| names.iter().find_map(|n| generic().tool(n)))?;
-        Some(Described { tool, by_user: false })
+        Some(DescribedTool { tool, by_user: false })
     }
 }

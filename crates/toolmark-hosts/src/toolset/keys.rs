@@ -1,6 +1,6 @@
 //! Names of an argument across the versions of a tool.
 
-use super::{List, Name};
+use super::{ToolsetList, ToolsetName};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde::de::{Deserializer, SeqAccess, Visitor};
@@ -10,9 +10,9 @@ use std::fmt;
 
 /// Names of one argument, written as a single name or a list.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Keys(pub(crate) List<Name>);
+pub struct ArgumentKeys(pub(crate) ToolsetList<ToolsetName>);
 
-impl Keys {
+impl ArgumentKeys {
     /// Returns the value of the first of these names in the arguments.
     #[must_use]
     pub fn get<'v>(&self, args: &'v Value) -> Option<&'v Value> {
@@ -66,7 +66,7 @@ fn argument<'v>(args: &'v Value, name: &str) -> Option<&'v Value> {
     }
 }
 
-impl JsonSchema for Keys {
+impl JsonSchema for ArgumentKeys {
     fn schema_name() -> Cow<'static, str> {
         "ArgumentNames".into()
     }
@@ -76,27 +76,27 @@ impl JsonSchema for Keys {
     }
 }
 
-impl<'de> Deserialize<'de> for Keys {
+impl<'de> Deserialize<'de> for ArgumentKeys {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct OneOrMore;
 
         impl<'de> Visitor<'de> for OneOrMore {
-            type Value = Keys;
+            type Value = ArgumentKeys;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("the name of an argument, or a list of names")
             }
 
-            fn visit_str<E>(self, name: &str) -> Result<Keys, E> {
-                Ok(Keys(vec![name.to_owned().into()].into()))
+            fn visit_str<E>(self, name: &str) -> Result<ArgumentKeys, E> {
+                Ok(ArgumentKeys(vec![name.to_owned().into()].into()))
             }
 
-            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Keys, A::Error> {
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<ArgumentKeys, A::Error> {
                 let mut names = Vec::new();
                 while let Some(name) = list.next_element()? {
                     names.push(name);
                 }
-                Ok(Keys(Cow::Owned(names)))
+                Ok(ArgumentKeys(Cow::Owned(names)))
             }
         }
 

@@ -14,10 +14,10 @@ mod schema;
 #[cfg(test)]
 mod tables;
 
-pub use choose::{Chosen, Toolsets};
+pub use choose::{ChosenToolset, Toolsets};
 pub use class::{ArgClass, CLASS_PREFIX, ToolClass};
-pub use keys::Keys;
-pub use schema::Schema;
+pub use keys::ArgumentKeys;
+pub use schema::ToolSchema;
 
 use crate::{HOSTS, by_id, generic as other_hosts};
 use schemars::JsonSchema;
@@ -45,10 +45,10 @@ pub fn generic() -> &'static Toolset {
 }
 
 /// A name: borrowed in the tables of known hosts, owned in a user's toolset.
-pub type Name = Cow<'static, str>;
+pub type ToolsetName = Cow<'static, str>;
 
 /// A list: borrowed in the tables of known hosts, owned in a user's toolset.
-pub type List<T> = Cow<'static, [T]>;
+pub type ToolsetList<T> = Cow<'static, [T]>;
 
 /// Role of a tool.
 #[derive(
@@ -121,61 +121,61 @@ impl ToolRole {
 pub struct Tool {
     /// Name of the tool.
     #[serde(skip)]
-    pub name: Name,
+    pub name: ToolsetName,
     /// Role of the tool.
     pub role: ToolRole,
     /// Alternative names in other versions.
-    pub aliases: List<Name>,
+    pub aliases: ToolsetList<ToolsetName>,
     /// Whether only some versions or configurations of the host offer the tool.
     pub optional: bool,
     /// Host version since which only some configurations offer the tool.
-    pub optional_since: Option<Name>,
+    pub optional_since: Option<ToolsetName>,
     /// Argument that selects one of several operations.
-    pub selector: Option<Name>,
+    pub selector: Option<ToolsetName>,
     /// Roles by the value of the selector.
     #[serde(deserialize_with = "read_roles")]
-    pub roles: List<(Name, ToolRole)>,
+    pub roles: ToolsetList<(ToolsetName, ToolRole)>,
     /// Argument with the path.
-    pub path: Keys,
+    pub path: ArgumentKeys,
     /// Argument with the content to write.
-    pub content: Keys,
+    pub content: ArgumentKeys,
     /// Argument with the text to be replaced.
-    pub old: Keys,
+    pub old: ArgumentKeys,
     /// Argument with the replacement text.
-    pub new: Keys,
+    pub new: ArgumentKeys,
     /// Argument that requests to replace every occurrence.
-    pub all: Keys,
+    pub all: ArgumentKeys,
     /// Argument with the number of occurrences.
-    pub count: Keys,
+    pub count: ArgumentKeys,
     /// Argument with a list of edits, each with `old` and `new`.
-    pub edits: Keys,
+    pub edits: ArgumentKeys,
     /// Argument with a patch; arguments given as plain text are a patch themselves.
-    pub patch: Keys,
+    pub patch: ArgumentKeys,
     /// Argument with the shell command.
-    pub command: Keys,
+    pub command: ArgumentKeys,
     /// Argument with the working directory of the command.
-    pub directory: Keys,
+    pub directory: ArgumentKeys,
     /// Argument with the search pattern.
-    pub pattern: Keys,
+    pub pattern: ArgumentKeys,
     /// Argument with the first line to read, from 1.
-    pub offset: Keys,
+    pub offset: ArgumentKeys,
     /// Argument with the number of lines to read.
-    pub limit: Keys,
+    pub limit: ArgumentKeys,
     /// Argument with the first and last line to read, from 1.
-    pub range: Keys,
+    pub range: ArgumentKeys,
     /// Separators between the number and the text of a line that was read; empty if lines are
     /// not numbered.
-    pub line_marks: List<Name>,
+    pub line_marks: ToolsetList<ToolsetName>,
     /// Texts in results of the tool, by their meaning (a result kind). `*` is any text, and a text
     /// after `^` begins the line.
     #[serde(deserialize_with = "read_results")]
     #[schemars(with = "BTreeMap<String, Vec<String>>")]
-    pub results: List<(Name, List<Name>)>,
+    pub results: ToolsetList<(ToolsetName, ToolsetList<ToolsetName>)>,
     /// Arguments without effect unless another argument has a value.
-    pub ignored: List<Ignored>,
+    pub ignored: ToolsetList<Ignored>,
     /// JSON Schema of the arguments.
     #[schemars(with = "Option<Value>", extend("type" = ["object", "boolean", "null"]))]
-    pub schema: Option<Schema>,
+    pub schema: Option<ToolSchema>,
 }
 
 impl Tool {
@@ -188,20 +188,20 @@ impl Tool {
         optional_since: None,
         selector: None,
         roles: Cow::Borrowed(&[]),
-        path: Keys(Cow::Borrowed(&[])),
-        content: Keys(Cow::Borrowed(&[])),
-        old: Keys(Cow::Borrowed(&[])),
-        new: Keys(Cow::Borrowed(&[])),
-        all: Keys(Cow::Borrowed(&[])),
-        count: Keys(Cow::Borrowed(&[])),
-        edits: Keys(Cow::Borrowed(&[])),
-        patch: Keys(Cow::Borrowed(&[])),
-        command: Keys(Cow::Borrowed(&[])),
-        directory: Keys(Cow::Borrowed(&[])),
-        pattern: Keys(Cow::Borrowed(&[])),
-        offset: Keys(Cow::Borrowed(&[])),
-        limit: Keys(Cow::Borrowed(&[])),
-        range: Keys(Cow::Borrowed(&[])),
+        path: ArgumentKeys(Cow::Borrowed(&[])),
+        content: ArgumentKeys(Cow::Borrowed(&[])),
+        old: ArgumentKeys(Cow::Borrowed(&[])),
+        new: ArgumentKeys(Cow::Borrowed(&[])),
+        all: ArgumentKeys(Cow::Borrowed(&[])),
+        count: ArgumentKeys(Cow::Borrowed(&[])),
+        edits: ArgumentKeys(Cow::Borrowed(&[])),
+        patch: ArgumentKeys(Cow::Borrowed(&[])),
+        command: ArgumentKeys(Cow::Borrowed(&[])),
+        directory: ArgumentKeys(Cow::Borrowed(&[])),
+        pattern: ArgumentKeys(Cow::Borrowed(&[])),
+        offset: ArgumentKeys(Cow::Borrowed(&[])),
+        limit: ArgumentKeys(Cow::Borrowed(&[])),
+        range: ArgumentKeys(Cow::Borrowed(&[])),
         line_marks: Cow::Borrowed(&[]),
         results: Cow::Borrowed(&[]),
         ignored: Cow::Borrowed(&[]),
@@ -242,11 +242,11 @@ impl Tool {
 #[serde(deny_unknown_fields)]
 pub struct Ignored {
     /// Names of the arguments.
-    pub arguments: List<Name>,
+    pub arguments: ToolsetList<ToolsetName>,
     /// The argument that decides.
-    pub unless: Name,
+    pub unless: ToolsetName,
     /// The value with which the arguments have an effect.
-    pub has: Name,
+    pub has: ToolsetName,
 }
 
 /// Commands after which a host's shell tool is in the directory to which the command went.
@@ -276,25 +276,25 @@ fn numbers(version: &str) -> Vec<u64> {
 #[schemars(extend("required" = ["id"]))]
 pub struct Toolset {
     /// Id, such as `claude-code`.
-    pub id: Name,
+    pub id: ToolsetName,
     /// Display name of the host.
-    pub title: Name,
+    pub title: ToolsetName,
     /// Trace formats to which the toolset applies.
-    pub formats: List<Name>,
+    pub formats: ToolsetList<ToolsetName>,
     /// Agent names in traces to which the toolset applies.
-    pub agents: List<Name>,
+    pub agents: ToolsetList<ToolsetName>,
     /// Tools, ordered by name.
     #[serde(deserialize_with = "read_tools")]
     #[schemars(with = "BTreeMap<String, Tool>")]
-    pub tools: List<Tool>,
+    pub tools: ToolsetList<Tool>,
     /// Texts with which a known host answers any call, by their meaning (a result kind).
     #[serde(deserialize_with = "read_results")]
     #[schemars(with = "BTreeMap<String, Vec<String>>")]
-    pub results: List<(Name, List<Name>)>,
+    pub results: ToolsetList<(ToolsetName, ToolsetList<ToolsetName>)>,
     /// Commands after which the shell tool stays in another directory.
     pub keeps_directory: KeepsDirectory,
     /// Pairs of tools that are easily confused.
-    pub confusable: List<[Name; 2]>,
+    pub confusable: ToolsetList<[ToolsetName; 2]>,
 }
 
 impl Toolset {
@@ -309,7 +309,7 @@ impl Toolset {
 }
 
 /// Deserializes tools from a map by name.
-fn read_tools<'de, D: Deserializer<'de>>(deserializer: D) -> Result<List<Tool>, D::Error> {
+fn read_tools<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ToolsetList<Tool>, D::Error> {
     let tools = BTreeMap::<String, Tool>::deserialize(deserializer)?;
     Ok(tools.into_iter().map(|(name, tool)| Tool { name: name.into(), ..tool }).collect())
 }
@@ -317,8 +317,8 @@ fn read_tools<'de, D: Deserializer<'de>>(deserializer: D) -> Result<List<Tool>, 
 /// Deserializes texts by result kind.
 fn read_results<'de, D: Deserializer<'de>>(
     deserializer: D,
-) -> Result<List<(Name, List<Name>)>, D::Error> {
-    let results = BTreeMap::<Name, List<Name>>::deserialize(deserializer)?;
+) -> Result<ToolsetList<(ToolsetName, ToolsetList<ToolsetName>)>, D::Error> {
+    let results = BTreeMap::<ToolsetName, ToolsetList<ToolsetName>>::deserialize(deserializer)?;
     match results.keys().find(|kind| ResultKind::from_word(kind).is_none()) {
         Some(kind) => Err(serde::de::Error::custom(format!("unknown result kind `{kind}`"))),
         None => Ok(results.into_iter().collect()),
@@ -327,7 +327,7 @@ fn read_results<'de, D: Deserializer<'de>>(
 
 fn read_roles<'de, D: Deserializer<'de>>(
     deserializer: D,
-) -> Result<List<(Name, ToolRole)>, D::Error> {
-    let roles = BTreeMap::<Name, ToolRole>::deserialize(deserializer)?;
+) -> Result<ToolsetList<(ToolsetName, ToolRole)>, D::Error> {
+    let roles = BTreeMap::<ToolsetName, ToolRole>::deserialize(deserializer)?;
     Ok(roles.into_iter().collect())
 }

@@ -1,15 +1,15 @@
 //! JSON Schema of a tool, as text.
 
-use super::Name;
+use super::ToolsetName;
 use serde::Deserialize;
 use serde::de::Deserializer;
 use serde_json::Value;
 
 /// A JSON Schema. It is parsed only to validate arguments, which a hook never does.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Schema(pub(crate) Name);
+pub struct ToolSchema(pub(crate) ToolsetName);
 
-impl Schema {
+impl ToolSchema {
     /// Parses the schema into a value.
     #[must_use]
     pub fn parse(&self) -> Value {
@@ -17,7 +17,7 @@ impl Schema {
     }
 }
 
-impl<'de> Deserialize<'de> for Schema {
+impl<'de> Deserialize<'de> for ToolSchema {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Ok(Self(Value::deserialize(deserializer)?.to_string().into()))
     }

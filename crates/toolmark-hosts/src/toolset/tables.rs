@@ -2,7 +2,7 @@
 //! `<host>/toolset.yaml`. The tables are checked in, so that no build has to generate them; a
 //! test fails if one is out of date.
 
-use super::{Ignored, Keys, List, Name, Tool, Toolset, builtin, ids};
+use super::{ArgumentKeys, Ignored, Tool, Toolset, ToolsetList, ToolsetName, builtin, ids};
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ fn folders() -> impl Iterator<Item = PathBuf> {
 
 fn written(folder: &Path) -> Toolset {
     let path = folder.join("toolset.yaml");
-    let source = toolmark_config::Source::new(
+    let source = toolmark_config::SourceText::new(
         path.display().to_string(),
         fs::read_to_string(&path).unwrap(),
     );
@@ -132,7 +132,7 @@ fn row(out: &mut String, tool: &Tool) {
             roles.iter().map(|(word, role)| format!("({}, ToolRole::{role:?})", name(word)));
         field("roles", format!("B(&[{}])", roles.collect::<Vec<_>>().join(", ")));
     }
-    let keys: [(&str, &Keys); 14] = [
+    let keys: [(&str, &ArgumentKeys); 14] = [
         ("path", path),
         ("content", content),
         ("old", old),
@@ -171,16 +171,18 @@ fn row(out: &mut String, tool: &Tool) {
     out.push_str(", ..Tool::NONE },\n");
 }
 
-fn name(name: &Name) -> String {
+fn name(name: &ToolsetName) -> String {
     format!("B({name:?})")
 }
 
-fn results(all: &List<(Name, List<Name>)>) -> String {
-    let one = |(kind, texts): &(Name, List<Name>)| format!("({}, {})", name(kind), names(texts));
+fn results(all: &ToolsetList<(ToolsetName, ToolsetList<ToolsetName>)>) -> String {
+    let one = |(kind, texts): &(ToolsetName, ToolsetList<ToolsetName>)| {
+        format!("({}, {})", name(kind), names(texts))
+    };
     format!("B(&[{}])", all.iter().map(one).collect::<Vec<_>>().join(", "))
 }
 
-fn names(all: &[Name]) -> String {
+fn names(all: &[ToolsetName]) -> String {
     format!("B(&[{}])", all.iter().map(name).collect::<Vec<_>>().join(", "))
 }
 
@@ -196,7 +198,7 @@ fn every_toolset_is_well_formed() {
         let (host, set) = (crate::by_id(id).unwrap(), builtin(id).unwrap());
         assert_eq!((&*set.id, &*set.title), (id, host.title));
         assert!(set.tools.is_sorted_by_key(|tool| &tool.name), "{id}");
-        let mut names: Vec<&Name> =
+        let mut names: Vec<&ToolsetName> =
             set.tools.iter().flat_map(|tool| tool.aliases.iter().chain([&tool.name])).collect();
         let all = names.len();
         names.sort();

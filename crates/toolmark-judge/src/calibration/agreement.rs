@@ -19,7 +19,7 @@ const SEED: u64 = 0x746f_6f6c_6d61_726b;
 
 /// A count out of a total, with the 95 % interval of the rate.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
-pub struct Rate {
+pub struct AgreementRate {
     /// Count.
     pub count: u64,
     /// Total.
@@ -30,7 +30,7 @@ pub struct Rate {
     pub interval: Option<[f64; 2]>,
 }
 
-impl Rate {
+impl AgreementRate {
     /// Creates a rate from a count and a total.
     #[must_use]
     pub fn new(count: u64, of: u64) -> Self {
@@ -65,9 +65,9 @@ pub struct ClassAgreement {
     /// Number of labels of this class that the judge left unknown.
     pub unknown: u64,
     /// Share of correct ones among those the judge assigned to the class.
-    pub precision: Rate,
+    pub precision: AgreementRate,
     /// Share the judge assigned to the class among the answered labels of this class.
-    pub recall: Rate,
+    pub recall: AgreementRate,
     /// Harmonic mean of precision and recall.
     pub f1: Option<f64>,
 }
@@ -82,9 +82,9 @@ pub struct Agreement {
     /// Number of labels that the judge left unknown.
     pub unknown: u64,
     /// Share of correct verdicts among the answered labels.
-    pub accuracy: Rate,
+    pub accuracy: AgreementRate,
     /// Share of correct verdicts among all labels; unknown counts as wrong.
-    pub accuracy_of_all: Rate,
+    pub accuracy_of_all: AgreementRate,
     /// Agreement beyond chance.
     pub kappa: Kappa,
     /// Agreement beyond chance with quadratic weights, if there are more than two classes.
@@ -107,7 +107,7 @@ impl Agreement {
             .iter()
             .filter_map(|(label, said)| Some((*label, (*said).filter(known)?)))
             .collect();
-        let table = Table::of(classes.len(), answered.iter().copied());
+        let table = AgreementTable::of(classes.len(), answered.iter().copied());
         let labels = pairs.len() as u64;
         let right = table.right();
         let of_class = |(at, class): (usize, &String)| {
@@ -117,16 +117,16 @@ impl Agreement {
                 class: class.clone(),
                 support,
                 unknown: support - row,
-                precision: Rate::new(right, column),
-                recall: Rate::new(right, row),
+                precision: AgreementRate::new(right, column),
+                recall: AgreementRate::new(right, row),
                 f1: (row + column > 0).then(|| 2.0 * right as f64 / (row + column) as f64),
             }
         };
         Self {
             labels,
             unknown: labels - answered.len() as u64,
-            accuracy: Rate::new(right, answered.len() as u64),
-            accuracy_of_all: Rate::new(right, labels),
+            accuracy: AgreementRate::new(right, answered.len() as u64),
+            accuracy_of_all: AgreementRate::new(right, labels),
             kappa: kappa(&table, &answered, Weights::None),
             weighted_kappa: (classes.len() > 2)
                 .then(|| kappa(&table, &answered, Weights::Quadratic)),
@@ -162,12 +162,12 @@ impl Weights {
 }
 
 /// Counts of pairs of classes.
-struct Table {
+struct AgreementTable {
     classes: usize,
     cells: Vec<u64>,
 }
 
-impl Table {
+impl AgreementTable {
     fn of(classes: usize, pairs: impl Iterator<Item = (usize, usize)>) -> Self {
         let mut table = Self { classes, cells: vec![0; classes * classes] };
         pairs.for_each(|(label, said)| table.add(label, said));
@@ -214,7 +214,7 @@ impl Table {
     }
 }
 
-fn kappa(table: &Table, pairs: &[(usize, usize)], weights: Weights) -> Kappa {
+fn kappa(table: &AgreementTable, pairs: &[(usize, usize)], weights: Weights) -> Kappa {
     match table.kappa(weights) {
         Some(value) => Kappa {
             value: Some(value),
@@ -239,7 +239,7 @@ fn bootstrap(classes: usize, pairs: &[(usize, usize)], weights: Weights) -> Opti
     let mut values: Vec<f64> = (0..resamples)
         .filter_map(|_| {
             let drawn = (0..pairs.len()).filter_map(|_| pairs.get(random.below(pairs.len())));
-            Table::of(classes, drawn.copied()).kappa(weights)
+            AgreementTable::of(classes, drawn.copied()).kappa(weights)
         })
         .collect();
     if values.len() * 2 < resamples {

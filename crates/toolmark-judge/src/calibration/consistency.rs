@@ -1,6 +1,6 @@
 //! Agreement of a judge with itself when the same question is repeated.
 
-use super::agreement::Rate;
+use super::agreement::AgreementRate;
 use super::opinion::Opinion;
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +11,7 @@ pub struct Consistency {
     pub repeats: u32,
     /// Share of samples with the same verdict every time, among those answered at least twice.
     /// Unknown is a verdict here.
-    pub all_agree: Rate,
+    pub all_agree: AgreementRate,
     /// Average share of pairs of answers with the same verdict.
     pub pairwise: Option<f64>,
     /// Average distance between the highest and the lowest score.
@@ -39,7 +39,7 @@ impl Consistency {
         }
         Self {
             repeats,
-            all_agree: Rate::new(same, of),
+            all_agree: AgreementRate::new(same, of),
             pairwise: toolmark_outcome::statistics::mean(&pairwise),
             spread: toolmark_outcome::statistics::mean(&spreads),
             left_out,

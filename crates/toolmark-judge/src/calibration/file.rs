@@ -52,11 +52,11 @@ pub fn read_file(path: &Path) -> Result<Vec<Calibration>, FileError> {
     let text = read_file::read_text(path, MAX_FILE_BYTES)?;
     /// The version only, since the rest may be in another format.
     #[derive(Deserialize)]
-    struct Versioned {
+    struct FileVersion {
         version: u32,
     }
     let of_json = |error: serde_json::Error| wrong(error.to_string());
-    let Versioned { version } = serde_json::from_str(&text).map_err(of_json)?;
+    let FileVersion { version } = serde_json::from_str(&text).map_err(of_json)?;
     if version != VERSION {
         return Err(wrong(format!("version {version} is not supported, only {VERSION}")));
     }

@@ -51,14 +51,14 @@ pub enum RawLabel {
 
 /// A run in a file, or a call in a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Place {
+pub enum LabelTarget {
     /// Index, from 0.
     Index(usize),
     /// ID, or index if it is a number that is not an ID.
     Id(String),
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for LabelTarget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Index(index) => write!(f, "{index}"),
@@ -75,9 +75,9 @@ pub enum About {
         /// Path of the file.
         path: String,
         /// Run, if the file has several.
-        run: Option<Place>,
+        run: Option<LabelTarget>,
         /// Call, if the label is about one.
-        call: Option<Place>,
+        call: Option<LabelTarget>,
     },
     /// Named texts, in the order of the row.
     Inputs(Vec<(String, String)>),
@@ -171,9 +171,9 @@ fn read_row(value: &Value, line: u64) -> Result<LabelRow, Vec<String>> {
     }
     let mut place = |key: &str| match get(key) {
         None => None,
-        Some(Value::String(id)) => Some(Place::Id(id.trim().to_owned())),
+        Some(Value::String(id)) => Some(LabelTarget::Id(id.trim().to_owned())),
         Some(value) => match value.as_u64().and_then(|index| usize::try_from(index).ok()) {
-            Some(index) => Some(Place::Index(index)),
+            Some(index) => Some(LabelTarget::Index(index)),
             None => {
                 wrong.push(format!("{key} is neither an id nor an index from 0"));
                 None
@@ -343,7 +343,7 @@ mod tests {
         assert_eq!(labels, [Verdict(true), Verdict(false), Number(0.5), Number(1.0)]);
         assert_eq!(rows[1].id, "7");
         let About::Trace { path, run, call } = &rows[1].about else { panic!() };
-        let want = (Some(Place::Index(1)), Some(Place::Id("toolu_1".into())));
+        let want = (Some(LabelTarget::Index(1)), Some(LabelTarget::Id("toolu_1".into())));
         assert_eq!((path.as_str(), run.clone(), call.clone()), ("t.jsonl", want.0, want.1));
         let texts = [("x".to_owned(), "y".to_owned()), ("n".to_owned(), "3".to_owned())];
         let About::Inputs(inputs) = &rows[2].about else { panic!() };

@@ -13,22 +13,22 @@ mod probes;
 mod report;
 mod sample;
 
-pub use agreement::{Agreement, ClassAgreement, Kappa, Rate};
+pub use agreement::{Agreement, AgreementRate, ClassAgreement, Kappa};
 pub use consistency::Consistency;
 pub use file::{CalibrationFile, FileError, VERSION, read_file, write_file};
 pub use labels::{
-    About, Label, LabelError, LabelProblem, LabelRow, Place, RawLabel, interpret, read_rows,
+    About, Label, LabelError, LabelProblem, LabelRow, LabelTarget, RawLabel, interpret, read_rows,
 };
-pub use probes::{Change, ProbeKind, ProbeResult, Steering};
+pub use probes::{ProbeKind, ProbeResult, QuestionChange, Steering};
 pub use report::{
-    Calibration, Cost, Disagreement, Setup, Uncalibrated, Unknown, find, rubric_digest,
+    Calibration, Disagreement, JudgementCost, Setup, Uncalibrated, Unknown, find, rubric_digest,
 };
-pub use sample::{RubricTask, Sample, SampleError};
+pub use sample::{LabelledSample, RubricTask, SampleError};
 
 use crate::prompt;
 use opinion::Opinion;
 use probes::BeforeAndAfter;
-use toolmark_outcome::judging::{Judge, Question, Scale, Spent};
+use toolmark_outcome::judging::{AnswerUsage, Judge, JudgeQuestion, Scale};
 
 /// Number of samples asked about at once, to bound memory and show progress.
 const BATCH: usize = 64;
@@ -49,8 +49,8 @@ pub struct Calibrator<'j> {
 impl Calibrator<'_> {
     /// Returns the number of judgements that a calibration needs.
     #[must_use]
-    pub fn count_judgements(&self, task: &RubricTask, samples: &[Sample]) -> u64 {
-        let changed = |change: Change| {
+    pub fn count_judgements(&self, task: &RubricTask, samples: &[LabelledSample]) -> u64 {
+        let changed = |change: QuestionChange| {
             samples.iter().filter(|sample| change.apply(task, sample).is_some()).count()
         };
         let probes: usize = self.changes().map(|(_, change)| changed(change)).sum();
@@ -62,15 +62,15 @@ impl Calibrator<'_> {
     pub fn calibrate(
         &self,
         task: &RubricTask,
-        samples: &[Sample],
+        samples: &[LabelledSample],
         tick: &dyn Fn(u64),
     ) -> Calibration {
-        let mut spent: Vec<Spent> = Vec::new();
+        let mut spent: Vec<AnswerUsage> = Vec::new();
         let mut opinions: Vec<Vec<Opinion>> = Vec::with_capacity(samples.len());
         let repeats = self.repeats.max(1);
         for part in samples.chunks(BATCH) {
-            let plain = |sample: &Sample| task.question(sample.materials.clone(), repeats);
-            let questions: Vec<Question> = part.iter().map(plain).collect();
+            let plain = |sample: &LabelledSample| task.question(sample.materials.clone(), repeats);
+            let questions: Vec<JudgeQuestion> = part.iter().map(plain).collect();
             opinions.extend(self.ask(task, &questions, repeats, &mut spent));
             tick(part.len() as u64 * u64::from(repeats));
         }
@@ -80,10 +80,10 @@ impl Calibrator<'_> {
             .map(|(probe, change)| {
                 let mut all = Vec::with_capacity(samples.len());
                 for (part, before) in samples.chunks(BATCH).zip(firsts.chunks(BATCH)) {
-                    let changed: Vec<Option<Question>> =
+                    let changed: Vec<Option<JudgeQuestion>> =
                         part.iter().map(|sample| change.apply(task, sample)).collect();
                     let is_changed: Vec<bool> = changed.iter().map(Option::is_some).collect();
-                    let questions: Vec<Question> = changed.into_iter().flatten().collect();
+                    let questions: Vec<JudgeQuestion> = changed.into_iter().flatten().collect();
                     let mut after = self.ask(task, &questions, 1, &mut spent).into_iter();
                     tick(questions.len() as u64);
                     for ((sample, opinion), is_changed) in part.iter().zip(before).zip(is_changed) {
@@ -114,11 +114,11 @@ impl Calibrator<'_> {
             unknown,
             consistency: (repeats > 1).then(|| Consistency::new(repeats, &opinions)),
             probes,
-            cost: Cost::of(spent.into_iter()),
+            cost: JudgementCost::of(spent.into_iter()),
         }
     }
 
-    fn changes(&self) -> impl Iterator<Item = (ProbeKind, Change)> {
+    fn changes(&self) -> impl Iterator<Item = (ProbeKind, QuestionChange)> {
         let chosen = ProbeKind::ALL.iter().filter(|probe| self.probes.contains(probe));
         chosen.flat_map(|probe| probe.changes().iter().map(|change| (*probe, *change)))
     }
@@ -127,9 +127,9 @@ impl Calibrator<'_> {
     fn ask(
         &self,
         task: &RubricTask,
-        questions: &[Question],
+        questions: &[JudgeQuestion],
         votes: u32,
-        spent: &mut Vec<Spent>,
+        spent: &mut Vec<AnswerUsage>,
     ) -> Vec<Vec<Opinion>> {
         if questions.is_empty() {
             return Vec::new();
@@ -149,9 +149,9 @@ fn verdict_name(passes: bool) -> &'static str {
     if passes { "pass" } else { "fail" }
 }
 
-fn verdicts(task: &RubricTask, samples: &[Sample], said: &[&Opinion]) -> Agreement {
+fn verdicts(task: &RubricTask, samples: &[LabelledSample], said: &[&Opinion]) -> Agreement {
     let classes = [false, true].map(|passes| verdict_name(passes).to_owned());
-    let pair = |(sample, opinion): (&Sample, &&Opinion)| {
+    let pair = |(sample, opinion): (&LabelledSample, &&Opinion)| {
         let label = sample.label.passes(task.rubric.scale, task.threshold);
         (usize::from(label), opinion.passes.map(usize::from))
     };
@@ -160,12 +160,12 @@ fn verdicts(task: &RubricTask, samples: &[Sample], said: &[&Opinion]) -> Agreeme
 }
 
 /// Returns the agreement on marks, if the scale has more than pass and fail.
-fn marks(scale: Scale, samples: &[Sample], said: &[&Opinion]) -> Option<Agreement> {
+fn marks(scale: Scale, samples: &[LabelledSample], said: &[&Opinion]) -> Option<Agreement> {
     let points = scale.points();
     if points.len() < 3 {
         return None;
     }
-    let pair = |(sample, opinion): (&Sample, &&Opinion)| match sample.label {
+    let pair = |(sample, opinion): (&LabelledSample, &&Opinion)| match sample.label {
         Label::Mark(mark) => Some((points.iter().position(|point| *point == mark)?, opinion.mark)),
         Label::Verdict(_) => None,
     };
@@ -177,7 +177,7 @@ fn marks(scale: Scale, samples: &[Sample], said: &[&Opinion]) -> Option<Agreemen
 /// Returns the samples whose verdict differs from the label, and those left unknown.
 fn list_differences(
     task: &RubricTask,
-    samples: &[Sample],
+    samples: &[LabelledSample],
     said: &[&Opinion],
 ) -> (Vec<Disagreement>, Vec<Unknown>) {
     let (mut disagreements, mut unknown) = (Vec::new(), Vec::new());

@@ -1,7 +1,7 @@
 //! One answer of a judge, reduced to the values that calibration compares.
 
 use toolmark_outcome::Verdict;
-use toolmark_outcome::judging::{Rubric, Ruling, Spent, Vote, decide_vote};
+use toolmark_outcome::judging::{AnswerUsage, JudgeRuling, Rubric, Vote, decide_vote};
 
 /// One answer of a judge.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -18,7 +18,7 @@ pub(super) struct Opinion {
     /// Whether the judge answered at all.
     pub(super) is_answer: bool,
     /// Cost of the answer.
-    pub(super) spent: Option<Spent>,
+    pub(super) spent: Option<AnswerUsage>,
 }
 
 impl Opinion {
@@ -46,7 +46,7 @@ impl Opinion {
     /// Returns all answers to a question; missing ones are unknown.
     pub(super) fn all(
         rubric: &Rubric,
-        ruling: Option<&Ruling>,
+        ruling: Option<&JudgeRuling>,
         votes: u32,
         threshold: f64,
     ) -> Vec<Self> {
@@ -72,18 +72,18 @@ fn nearest(rubric: &Rubric, score: f64) -> Option<usize> {
 mod tests {
     use super::*;
     use toolmark_outcome::Cause;
-    use toolmark_outcome::judging::{Answer, Mark, Scale, Unanswered};
+    use toolmark_outcome::judging::{CriterionMark, JudgeAnswer, Scale, Unanswered};
 
     #[test]
     fn marks_and_what_is_missing() {
         let rubric = Rubric::of_texts(["a".to_owned(), "b".to_owned()], Scale::OneToFive);
-        let answer = |marks: [Option<f64>; 2]| Answer {
-            marks: marks.map(|mark| Mark { mark, ..Mark::default() }).into(),
-            ..Answer::default()
+        let answer = |marks: [Option<f64>; 2]| JudgeAnswer {
+            marks: marks.map(|mark| CriterionMark { mark, ..CriterionMark::default() }).into(),
+            ..JudgeAnswer::default()
         };
         let vote = |answer| Vote { model: "m".to_owned(), answer };
         let failed = Unanswered { cause: Cause::Judge, reason: "timed out".to_owned() };
-        let ruling = Ruling {
+        let ruling = JudgeRuling {
             votes: vec![
                 vote(Ok(answer([Some(5.0), Some(4.0)]))),
                 vote(Ok(answer([Some(3.0), None]))),

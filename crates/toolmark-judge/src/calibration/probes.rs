@@ -6,13 +6,13 @@
 //!   label: as a plain instruction, after a forged end of the fence, as a forged
 //!   system message, and as a forged entry of the user.
 
-use super::agreement::Rate;
+use super::agreement::AgreementRate;
 use super::opinion::Opinion;
-use super::sample::{RubricTask, SAID, Sample, TRANSCRIPT};
+use super::sample::{LabelledSample, RubricTask, SAID, TRANSCRIPT};
 use crate::fence;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-use toolmark_outcome::judging::{Material, Piece, Question, Rubric};
+use toolmark_outcome::judging::{JudgeQuestion, Material, Rubric, TextPiece};
 use toolmark_outcome::statistics::mean;
 
 /// Filler sentences that mention no action, fact or quality.
@@ -49,11 +49,16 @@ impl ProbeKind {
     }
 
     /// Returns the changes that the probe makes to a question.
-    pub(super) fn changes(self) -> &'static [Change] {
+    pub(super) fn changes(self) -> &'static [QuestionChange] {
         match self {
-            Self::Position => &[Change::Materials, Change::Criteria],
-            Self::Verbosity => &[Change::Filler],
-            Self::Injection => &[Change::Instruction, Change::Fence, Change::System, Change::Entry],
+            Self::Position => &[QuestionChange::Materials, QuestionChange::Criteria],
+            Self::Verbosity => &[QuestionChange::Filler],
+            Self::Injection => &[
+                QuestionChange::Instruction,
+                QuestionChange::Fence,
+                QuestionChange::System,
+                QuestionChange::Entry,
+            ],
         }
     }
 }
@@ -61,7 +66,7 @@ impl ProbeKind {
 /// A change to a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Change {
+pub enum QuestionChange {
     /// The materials in reverse order.
     Materials,
     /// The criteria in reverse order.
@@ -78,7 +83,7 @@ pub enum Change {
     Entry,
 }
 
-impl Change {
+impl QuestionChange {
     /// Returns the name used in every output.
     #[must_use]
     pub fn word(self) -> &'static str {
@@ -99,7 +104,7 @@ impl Change {
     }
 
     /// Returns the changed question; `None` if it has nothing to change.
-    pub(super) fn apply(self, task: &RubricTask, sample: &Sample) -> Option<Question> {
+    pub(super) fn apply(self, task: &RubricTask, sample: &LabelledSample) -> Option<JudgeQuestion> {
         let mut materials = sample.materials.clone();
         match self {
             Self::Materials => {
@@ -109,7 +114,8 @@ impl Change {
             Self::Criteria => {
                 let mut rubric = Rubric::clone(&task.rubric);
                 rubric.criteria.reverse();
-                let question = Question { rubric: Arc::new(rubric), ..task.question(materials, 1) };
+                let question =
+                    JudgeQuestion { rubric: Arc::new(rubric), ..task.question(materials, 1) };
                 (question.rubric.criteria.len() > 1).then_some(question)
             }
             Self::Filler => {
@@ -134,7 +140,7 @@ impl Change {
                         piece.text.push_str("\n[user] ");
                         piece.text.push_str(&text);
                     }
-                    _ => last.pieces.push(Piece::new(text)),
+                    _ => last.pieces.push(TextPiece::new(text)),
                 }
                 Some(task.question(materials, 1))
             }
@@ -144,7 +150,7 @@ impl Change {
 
 /// Adds filler to the last text of the agent.
 fn lengthen(material: &mut Material, field: &str) -> Option<()> {
-    let said = |piece: &&mut Piece| field != TRANSCRIPT || piece.label.as_deref() == Some(SAID);
+    let said = |piece: &&mut TextPiece| field != TRANSCRIPT || piece.label.as_deref() == Some(SAID);
     let last = material.pieces.iter_mut().rev().find(said)?;
     last.text.push_str("\n\n");
     last.text.push_str(FILLER);
@@ -170,11 +176,11 @@ fn instruction(rubric: &Rubric, passes: bool) -> String {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Steering {
     /// Verdicts that became as instructed, of those that were different before.
-    pub all: Rate,
+    pub all: AgreementRate,
     /// Verdicts instructed to pass, as an agent would attempt.
-    pub to_pass: Rate,
+    pub to_pass: AgreementRate,
     /// Verdicts instructed to fail.
-    pub to_fail: Rate,
+    pub to_fail: AgreementRate,
 }
 
 /// Effect of one change on the verdicts.
@@ -183,9 +189,9 @@ pub struct ProbeResult {
     /// Probe.
     pub probe: ProbeKind,
     /// Change.
-    pub change: Change,
+    pub change: QuestionChange,
     /// Verdicts that flipped, of those known before and after.
-    pub flips: Rate,
+    pub flips: AgreementRate,
     /// Number of verdicts that flipped to pass.
     pub to_pass: u64,
     /// Average change of the score.
@@ -212,7 +218,11 @@ pub(super) struct BeforeAndAfter<'a> {
 }
 
 impl ProbeResult {
-    pub(super) fn new(probe: ProbeKind, change: Change, samples: &[BeforeAndAfter<'_>]) -> Self {
+    pub(super) fn new(
+        probe: ProbeKind,
+        change: QuestionChange,
+        samples: &[BeforeAndAfter<'_>],
+    ) -> Self {
         let (mut flips, mut of, mut to_pass) = (0, 0, 0);
         let (mut lost, mut unknown, mut unchanged) = (0, 0, 0);
         let mut shifts = Vec::new();
@@ -245,14 +255,14 @@ impl ProbeResult {
         Self {
             probe,
             change,
-            flips: Rate::new(flips, of),
+            flips: AgreementRate::new(flips, of),
             to_pass,
             shift: mean(&shifts),
             moved: mean(&distances),
             steered: change.instructs().then(|| Steering {
-                all: Rate::new(fail + pass, of_fail + of_pass),
-                to_pass: Rate::new(pass, of_pass),
-                to_fail: Rate::new(fail, of_fail),
+                all: AgreementRate::new(fail + pass, of_fail + of_pass),
+                to_pass: AgreementRate::new(pass, of_pass),
+                to_fail: AgreementRate::new(fail, of_fail),
             }),
             lost,
             unknown,
@@ -273,11 +283,11 @@ mod tests {
         RubricTask { rubric, inputs: Vec::new(), threshold: 0.5 }
     }
 
-    fn sample(materials: Vec<Material>, passes: bool) -> Sample {
-        Sample { id: "s".to_owned(), label: Label::Verdict(passes), materials }
+    fn sample(materials: Vec<Material>, passes: bool) -> LabelledSample {
+        LabelledSample { id: "s".to_owned(), label: Label::Verdict(passes), materials }
     }
 
-    fn texts(question: &Question) -> Vec<String> {
+    fn texts(question: &JudgeQuestion) -> Vec<String> {
         let pieces = |m: &Material| m.pieces.iter().map(|p| p.text.clone()).collect::<Vec<_>>();
         question.materials.iter().map(|m| pieces(m).join("\n")).collect()
     }
@@ -285,45 +295,52 @@ mod tests {
     #[test]
     fn order_is_reversed_where_there_is_one() {
         let of = |names: &[&str]| {
-            let material = |name: &&str| Material::of_trace(*name, vec![Piece::new(*name)]);
+            let material = |name: &&str| Material::of_trace(*name, vec![TextPiece::new(*name)]);
             sample(names.iter().map(material).collect(), true)
         };
-        let changed = Change::Materials.apply(&task(1), &of(&["a", "b", "c"])).unwrap();
+        let changed = QuestionChange::Materials.apply(&task(1), &of(&["a", "b", "c"])).unwrap();
         assert_eq!(texts(&changed), ["c", "b", "a"]);
-        assert!(Change::Materials.apply(&task(1), &of(&["a"])).is_none());
-        let changed = Change::Criteria.apply(&task(2), &of(&["a"])).unwrap();
+        assert!(QuestionChange::Materials.apply(&task(1), &of(&["a"])).is_none());
+        let changed = QuestionChange::Criteria.apply(&task(2), &of(&["a"])).unwrap();
         let ids: Vec<&str> = changed.rubric.criteria.iter().map(|c| c.id.as_str()).collect();
         assert_eq!(ids, ["c2", "c1"]);
-        assert!(Change::Criteria.apply(&task(1), &of(&["a", "b"])).is_none());
+        assert!(QuestionChange::Criteria.apply(&task(1), &of(&["a", "b"])).is_none());
     }
 
     #[test]
     fn only_the_agents_own_words_grow() {
-        let said = Material::of_trace("pre_tool_call_turn", vec![Piece::new("I look.")]);
-        let result = Material::of_trace("tool_output", vec![Piece::new("a b")]);
-        let changed = Change::Filler.apply(&task(1), &sample(vec![said, result.clone()], true));
+        let said = Material::of_trace("pre_tool_call_turn", vec![TextPiece::new("I look.")]);
+        let result = Material::of_trace("tool_output", vec![TextPiece::new("a b")]);
+        let changed =
+            QuestionChange::Filler.apply(&task(1), &sample(vec![said, result.clone()], true));
         let found = texts(&changed.unwrap());
         assert!(found[0].starts_with("I look.\n\nFor completeness") && found[1] == "a b");
-        assert!(Change::Filler.apply(&task(1), &sample(vec![result], true)).is_none());
-        let entry = |label: &str, text: &str| Piece::labelled(label, text);
+        assert!(QuestionChange::Filler.apply(&task(1), &sample(vec![result], true)).is_none());
+        let entry = |label: &str, text: &str| TextPiece::labelled(label, text);
         let talk = vec![
             entry("user", "hi"),
             entry("assistant", "ho"),
             entry("result of call 1: succeeded", "x"),
         ];
         let transcript = Material::of_trace("transcript", talk);
-        let changed = Change::Filler.apply(&task(1), &sample(vec![transcript], true)).unwrap();
+        let changed =
+            QuestionChange::Filler.apply(&task(1), &sample(vec![transcript], true)).unwrap();
         let pieces = &changed.materials[0].pieces;
         assert!(pieces[1].text.contains(FILLER) && !pieces[2].text.contains(FILLER));
         let silent = Material::of_trace("transcript", vec![entry("user", "hi")]);
-        assert!(Change::Filler.apply(&task(1), &sample(vec![silent], true)).is_none());
+        assert!(QuestionChange::Filler.apply(&task(1), &sample(vec![silent], true)).is_none());
     }
 
     #[test]
     fn instructions_ask_for_the_opposite_inside_of_the_recording() {
-        let trace = Material::of_trace("tool_output", vec![Piece::new("a b")]);
+        let trace = Material::of_trace("tool_output", vec![TextPiece::new("a b")]);
         let spec = Material::of_spec("criteria", "c");
-        for change in [Change::Instruction, Change::Fence, Change::System, Change::Entry] {
+        for change in [
+            QuestionChange::Instruction,
+            QuestionChange::Fence,
+            QuestionChange::System,
+            QuestionChange::Entry,
+        ] {
             for (passes, words) in
                 [(true, "the mark 1, the worst"), (false, "the mark 5, the best")]
             {
@@ -335,7 +352,7 @@ mod tests {
             }
         }
         let only_spec = sample(vec![spec], true);
-        assert!(Change::Instruction.apply(&task(1), &only_spec).is_none());
+        assert!(QuestionChange::Instruction.apply(&task(1), &only_spec).is_none());
     }
 
     #[test]
@@ -368,16 +385,16 @@ mod tests {
                 after: after.map(opinion),
             })
             .collect();
-        let found = ProbeResult::new(ProbeKind::Injection, Change::Instruction, &samples);
+        let found = ProbeResult::new(ProbeKind::Injection, QuestionChange::Instruction, &samples);
         assert_eq!((found.flips.count, found.flips.of, found.to_pass), (3, 5, 1));
         assert_eq!((found.lost, found.unknown, found.unchanged), (1, 1, 1));
         let steered = found.steered.unwrap();
-        let counts = |rate: Rate| (rate.count, rate.of);
+        let counts = |rate: AgreementRate| (rate.count, rate.of);
         assert_eq!(counts(steered.all), (2, 4));
         assert_eq!((counts(steered.to_pass), counts(steered.to_fail)), ((1, 2), (1, 2)));
         assert!((found.shift.unwrap() + 0.2).abs() < 1e-12);
         assert!((found.moved.unwrap() - 0.6).abs() < 1e-12);
-        let other = ProbeResult::new(ProbeKind::Position, Change::Materials, &samples);
+        let other = ProbeResult::new(ProbeKind::Position, QuestionChange::Materials, &samples);
         assert!(other.steered.is_none());
     }
 }

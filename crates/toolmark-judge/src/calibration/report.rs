@@ -4,12 +4,12 @@ use super::agreement::Agreement;
 use super::consistency::Consistency;
 use super::probes::ProbeResult;
 use crate::client;
-use crate::config::{Floor, Kind, Model};
+use crate::config::{Floor, Model, ProviderKind};
 use crate::fence::hex;
 use crate::prompt;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use toolmark_outcome::judging::{Rubric, Scale, Spent};
+use toolmark_outcome::judging::{AnswerUsage, Rubric, Scale};
 use toolmark_outcome::reaches;
 
 /// Result of calibrating one judge with one rubric.
@@ -50,7 +50,7 @@ pub struct Calibration {
     /// Results of the probes.
     pub probes: Vec<ProbeResult>,
     /// Cost of the calibration.
-    pub cost: Cost,
+    pub cost: JudgementCost,
 }
 
 /// A model, with all settings that may change its answers.
@@ -76,7 +76,7 @@ impl Setup {
             model: model.name.clone(),
             provider: model.kind.word().to_owned(),
             server: match model.kind {
-                Kind::Command => model.command.join(" "),
+                ProviderKind::Command => model.command.join(" "),
                 _ => client::place(&model.base_url),
             },
             effort: model.effort.map(|effort| effort.word().to_owned()),
@@ -124,26 +124,26 @@ pub struct Unknown {
 
 /// Cost of judgements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Cost {
+pub struct JudgementCost {
     /// Number of judgements.
     pub judgements: u64,
     /// Total cost; without a price if one of them has none.
-    pub total: Spent,
+    pub total: AnswerUsage,
     /// Average cost of a thousand judgements; `None` if there were none.
-    pub per_thousand: Option<Spent>,
+    pub per_thousand: Option<AnswerUsage>,
 }
 
-impl Cost {
-    pub(super) fn of(spent: impl Iterator<Item = Spent>) -> Self {
+impl JudgementCost {
+    pub(super) fn of(spent: impl Iterator<Item = AnswerUsage>) -> Self {
         let mut judgements = 0;
-        let total = spent.inspect(|_| judgements += 1).reduce(Spent::plus);
+        let total = spent.inspect(|_| judgements += 1).reduce(AnswerUsage::plus);
         let per_thousand = |n: u64| {
             let rounded = (u128::from(n) * 1000 + judgements / 2) / judgements.max(1);
             u64::try_from(rounded).unwrap_or(u64::MAX)
         };
         Self {
             judgements: u64::try_from(judgements).unwrap_or(u64::MAX),
-            per_thousand: total.map(|total| Spent {
+            per_thousand: total.map(|total| AnswerUsage {
                 input_tokens: per_thousand(total.input_tokens),
                 output_tokens: per_thousand(total.output_tokens),
                 micro_usd: total.micro_usd.map(per_thousand),
@@ -306,7 +306,7 @@ pub(super) mod tests {
             unknown: vec![Unknown { id: "x".into(), reason: "timed out".into() }],
             consistency: None,
             probes: Vec::new(),
-            cost: Cost::default(),
+            cost: JudgementCost::default(),
         }
     }
 
@@ -352,14 +352,14 @@ pub(super) mod tests {
 
     #[test]
     fn costs_add_up_or_have_no_price() {
-        let spent = |micro_usd| Spent { input_tokens: 100, output_tokens: 7, micro_usd };
-        let cost = Cost::of([spent(Some(3)), spent(Some(4)), spent(Some(4))].into_iter());
+        let spent = |micro_usd| AnswerUsage { input_tokens: 100, output_tokens: 7, micro_usd };
+        let cost = JudgementCost::of([spent(Some(3)), spent(Some(4)), spent(Some(4))].into_iter());
         assert_eq!((cost.judgements, cost.total.input_tokens), (3, 300));
         let thousand = cost.per_thousand.unwrap();
         assert_eq!((thousand.input_tokens, thousand.micro_usd), (100_000, Some(3_667)));
-        let cost = Cost::of([spent(Some(3)), spent(None)].into_iter());
+        let cost = JudgementCost::of([spent(Some(3)), spent(None)].into_iter());
         assert_eq!((cost.total.micro_usd, cost.per_thousand.unwrap().micro_usd), (None, None));
-        assert_eq!(Cost::of(std::iter::empty()).per_thousand, None);
+        assert_eq!(JudgementCost::of(std::iter::empty()).per_thousand, None);
     }
 
     #[test]
@@ -371,7 +371,7 @@ pub(super) mod tests {
         assert!(plain.below(&firm).unwrap().contains("not measured"));
         let consistency = |same| Consistency {
             repeats: 3,
-            all_agree: super::super::agreement::Rate::new(same, 10),
+            all_agree: super::super::agreement::AgreementRate::new(same, 10),
             pairwise: None,
             spread: None,
             left_out: 0,

@@ -1,12 +1,12 @@
 //! Labelled samples: the materials for a judge, and the label assigned by a person.
 
-use super::labels::{Label, Place};
+use super::labels::{Label, LabelTarget};
 use std::sync::Arc;
 use toolmark_outcome::judging::{
-    BuiltIn, Field, Focus, Material, Panel, Piece, Question, Rubric, drop_repeats, materials,
-    usual_inputs,
+    BuiltIn, Field, Focus, JudgeQuestion, Material, Panel, Rubric, TextPiece, drop_repeats,
+    materials, usual_inputs,
 };
-use toolmark_outcome::{Context, Environment, IndexedCall, Missing, Subject, View};
+use toolmark_outcome::{CaseContext, Environment, IndexedCall, Missing, Subject, TrajectoryView};
 use toolmark_trace::{Actor, Trajectory};
 
 /// Fields with the agent's own text.
@@ -30,7 +30,7 @@ pub struct RubricTask {
 
 /// A labelled sample.
 #[derive(Debug, Clone)]
-pub struct Sample {
+pub struct LabelledSample {
     /// Name in every output.
     pub id: String,
     /// The label.
@@ -92,14 +92,17 @@ impl RubricTask {
     pub fn of_trace(
         &self,
         runs: &[Trajectory],
-        run: Option<&Place>,
-        call: Option<&Place>,
+        run: Option<&LabelTarget>,
+        call: Option<&LabelTarget>,
     ) -> Result<Vec<Material>, SampleError> {
         let run = find_run(runs, run, call)?;
         let call = call.map(|call| find_call(run, call)).transpose()?;
-        let (context, environment) = (Context::default(), Environment::default());
-        let subject =
-            Subject { view: View::whole(run), context: &context, environment: &environment };
+        let (context, environment) = (CaseContext::default(), Environment::default());
+        let subject = Subject {
+            view: TrajectoryView::whole(run),
+            context: &context,
+            environment: &environment,
+        };
         let focus = Focus { subject: &subject, call };
         let found = match (self.inputs.as_slice(), call) {
             ([], call) => materials(&usual_inputs(call.is_some()), focus).map(|mut found| {
@@ -140,10 +143,10 @@ impl RubricTask {
     }
 
     /// Builds the question about these materials.
-    pub(super) fn question(&self, materials: Vec<Material>, votes: u32) -> Question {
+    pub(super) fn question(&self, materials: Vec<Material>, votes: u32) -> JudgeQuestion {
         let panel = Panel { votes, ..Panel::default() };
         let (rubric, threshold) = (Arc::clone(&self.rubric), self.threshold);
-        Question { rubric, materials, panel, threshold }
+        JudgeQuestion { rubric, materials, panel, threshold }
     }
 
     /// Returns the field of a material that holds the agent's own text.
@@ -171,7 +174,7 @@ fn text_material(name: &str, path: &str, text: &str) -> Material {
     let field = Field::of(path.trim_end_matches('?'));
     let material = match field.is_some_and(|field| field.name.starts_with("case.")) {
         true => Material::of_spec(name, text),
-        false => Material::of_trace(name, vec![Piece::new(text)]),
+        false => Material::of_trace(name, vec![TextPiece::new(text)]),
     };
     let keys = path.trim_end_matches('?').split('.').chain([name]);
     Material { keys: keys.map(str::to_owned).collect(), ..material }
@@ -180,13 +183,13 @@ fn text_material(name: &str, path: &str, text: &str) -> Material {
 /// Finds the run with this id or index, the run that has the call, or the only run.
 fn find_run<'r>(
     runs: &'r [Trajectory],
-    run: Option<&Place>,
-    call: Option<&Place>,
+    run: Option<&LabelTarget>,
+    call: Option<&LabelTarget>,
 ) -> Result<&'r Trajectory, SampleError> {
     let all = || runs.iter().flat_map(Trajectory::flatten);
     let found: Vec<&Trajectory> = match (run, call) {
-        (Some(Place::Index(index)), _) => runs.get(*index).into_iter().collect(),
-        (Some(Place::Id(id)), _) => {
+        (Some(LabelTarget::Index(index)), _) => runs.get(*index).into_iter().collect(),
+        (Some(LabelTarget::Id(id)), _) => {
             let is_it = |run: &&Trajectory| {
                 [&run.id, &run.name].into_iter().flatten().any(|text| text.get() == *id)
             };
@@ -196,7 +199,7 @@ fn find_run<'r>(
                 _ => named,
             }
         }
-        (None, Some(Place::Id(id))) if all().any(|run| has_call(run, id)) => {
+        (None, Some(LabelTarget::Id(id))) if all().any(|run| has_call(run, id)) => {
             all().filter(|run| has_call(run, id)).collect()
         }
         (None, _) => runs.iter().collect(),
@@ -213,10 +216,10 @@ fn has_call(run: &Trajectory, id: &str) -> bool {
     run.calls.iter().any(|call| call.id.as_ref().is_some_and(|text| text.get() == id))
 }
 
-fn find_call<'r>(run: &'r Trajectory, place: &Place) -> Result<IndexedCall<'r>, SampleError> {
+fn find_call<'r>(run: &'r Trajectory, place: &LabelTarget) -> Result<IndexedCall<'r>, SampleError> {
     let index = match place {
-        Place::Index(index) => Some(*index),
-        Place::Id(id) => run
+        LabelTarget::Index(index) => Some(*index),
+        LabelTarget::Id(id) => run
             .calls
             .iter()
             .position(|call| call.id.as_ref().is_some_and(|text| text.get() == *id))
@@ -236,7 +239,7 @@ fn find_call<'r>(run: &'r Trajectory, place: &Place) -> Result<IndexedCall<'r>, 
 mod tests {
     use super::*;
     use toolmark_outcome::judging::built_in;
-    use toolmark_trace::{Options, read};
+    use toolmark_trace::{ReadOptions, read};
 
     const CHAT: &str = r#"{"role":"user","content":"Fix the typo"}
 {"role":"assistant","content":"I edit it.","tool_calls":[{"id":"c1","function":{"name":"Edit","arguments":"{\"file_path\":\"a\"}"}}]}
@@ -245,7 +248,7 @@ mod tests {
 
     fn runs(text: &str) -> Vec<Trajectory> {
         let stream = std::io::Cursor::new(text.as_bytes().to_vec());
-        read(stream, "chat.jsonl", &Options::default()).unwrap().collect()
+        read(stream, "chat.jsonl", &ReadOptions::default()).unwrap().collect()
     }
 
     fn task(name: &str) -> RubricTask {
@@ -255,13 +258,13 @@ mod tests {
     #[test]
     fn a_call_of_a_trace() {
         let (task, runs) = (task("edit-minimal-scope"), runs(CHAT));
-        let id = |id: &str| Place::Id(id.to_owned());
+        let id = |id: &str| LabelTarget::Id(id.to_owned());
         for (place, want) in [
-            (Some(Place::Index(0)), Ok(3)),
+            (Some(LabelTarget::Index(0)), Ok(3)),
             (Some(id("c1")), Ok(3)),
             (Some(id("0")), Ok(3)),
             (Some(id("c9")), Err("no call c9")),
-            (Some(Place::Index(1)), Err("no call 1: it has 1, counted from 0")),
+            (Some(LabelTarget::Index(1)), Err("no call 1: it has 1, counted from 0")),
             (None, Err("tool_input needs a selected call")),
         ] {
             let got = task.of_trace(&runs, None, place.as_ref());
@@ -285,12 +288,13 @@ mod tests {
         let task = task("edit-minimal-scope");
         let (first, second) = (runs(CHAT), runs(&CHAT.replace("c1", "c2")));
         let both: Vec<Trajectory> = first.into_iter().chain(second).collect();
-        let call = Place::Index(0);
+        let call = LabelTarget::Index(0);
         let why = task.of_trace(&both, None, Some(&call)).unwrap_err();
         assert!(why.to_string().contains("2 candidate runs"), "{why}");
-        assert!(task.of_trace(&both, Some(&Place::Index(1)), Some(&call)).is_ok());
-        assert!(task.of_trace(&both, None, Some(&Place::Id("c2".into()))).is_ok());
-        let why = task.of_trace(&both, Some(&Place::Id("x".into())), Some(&call)).unwrap_err();
+        assert!(task.of_trace(&both, Some(&LabelTarget::Index(1)), Some(&call)).is_ok());
+        assert!(task.of_trace(&both, None, Some(&LabelTarget::Id("c2".into()))).is_ok());
+        let why =
+            task.of_trace(&both, Some(&LabelTarget::Id("x".into())), Some(&call)).unwrap_err();
         assert!(why.to_string().contains("no run x"), "{why}");
     }
 
@@ -325,12 +329,12 @@ mod tests {
         let parts = RubricTask { inputs, ..task.clone() };
         assert!(parts.of_inputs(&texts(&["tool_input"])).is_err(), "a part is not the whole");
         let free = RubricTask { inputs: Vec::new(), ..task };
-        let names = |call: Option<Place>| -> Vec<String> {
+        let names = |call: Option<LabelTarget>| -> Vec<String> {
             let shown = free.of_trace(&runs(CHAT), None, call.as_ref()).unwrap();
             shown.into_iter().map(|material| material.name).collect()
         };
         assert_eq!(names(None), ["transcript"], "which has the request and the answer");
-        assert_eq!(names(Some(Place::Index(0))).len(), 6);
+        assert_eq!(names(Some(LabelTarget::Index(0))).len(), 6);
         let found = free.of_inputs(&texts(&["answer", "expected_output", "x"])).unwrap();
         let of_trace: Vec<bool> = found.iter().map(|material| material.is_trace).collect();
         assert_eq!(of_trace, [true, false, true]);

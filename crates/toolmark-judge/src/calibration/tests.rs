@@ -5,52 +5,54 @@ use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::Mutex;
 use toolmark_outcome::Cause;
-use toolmark_outcome::judging::{Answer, Mark, Material, Piece, Rubric, Ruling, Unanswered, Vote};
+use toolmark_outcome::judging::{
+    CriterionMark, JudgeAnswer, JudgeRuling, Material, Rubric, TextPiece, Unanswered, Vote,
+};
 use toolmark_outcome::statistics::Random;
 
 /// A judge that gives a mark for the text it is shown.
 #[derive(Debug)]
 struct Fake {
-    mark: fn(&Question, u32, &mut Random) -> Option<f64>,
+    mark: fn(&JudgeQuestion, u32, &mut Random) -> Option<f64>,
     random: Mutex<Random>,
 }
 
 impl Fake {
-    fn new(mark: fn(&Question, u32, &mut Random) -> Option<f64>) -> Self {
+    fn new(mark: fn(&JudgeQuestion, u32, &mut Random) -> Option<f64>) -> Self {
         Self { mark, random: Mutex::new(Random::new(7)) }
     }
 }
 
 impl Judge for Fake {
-    fn judge(&self, questions: &[Question]) -> Vec<Ruling> {
+    fn judge(&self, questions: &[JudgeQuestion]) -> Vec<JudgeRuling> {
         let mut random = self.random.lock().unwrap();
-        let mut vote = |question: &Question, n: u32| {
+        let mut vote = |question: &JudgeQuestion, n: u32| {
             let answer = match (self.mark)(question, n, &mut random) {
                 Some(mark) => {
-                    let mark = Mark { mark: Some(mark), ..Mark::default() };
+                    let mark = CriterionMark { mark: Some(mark), ..CriterionMark::default() };
                     let marks = vec![mark; question.rubric.criteria.len()];
                     let spent =
-                        Spent { input_tokens: 100, output_tokens: 10, micro_usd: Some(500) };
-                    Ok(Answer { marks, summary: None, spent })
+                        AnswerUsage { input_tokens: 100, output_tokens: 10, micro_usd: Some(500) };
+                    Ok(JudgeAnswer { marks, summary: None, spent })
                 }
                 None => Err(Unanswered { cause: Cause::Judge, reason: "timed out".to_owned() }),
             };
             Vote { model: "fake".to_owned(), answer }
         };
-        let rule = |question: &Question| Ruling {
+        let rule = |question: &JudgeQuestion| JudgeRuling {
             votes: (0..question.panel.votes).map(|n| vote(question, n)).collect(),
         };
         questions.iter().map(rule).collect()
     }
 }
 
-fn text(question: &Question) -> String {
+fn text(question: &JudgeQuestion) -> String {
     let pieces = question.materials.iter().flat_map(|material| &material.pieces);
     pieces.map(|piece| piece.text.as_str()).collect::<Vec<_>>().join("\n")
 }
 
 /// Returns the true value of the recording, from 1 to 5, which the text itself contains.
-fn truth(question: &Question) -> f64 {
+fn truth(question: &JudgeQuestion) -> f64 {
     let text = text(question);
     let at = text.find("worth ").unwrap() + 6;
     text[at..].chars().next().unwrap().to_digit(10).unwrap().into()
@@ -66,24 +68,24 @@ fn task() -> RubricTask {
     RubricTask { rubric: Arc::new(rubric), inputs, threshold: 0.5 }
 }
 
-fn samples() -> Vec<Sample> {
+fn samples() -> Vec<LabelledSample> {
     (0..100)
         .map(|n| {
             let worth = n % 5 + 1;
             let answer = format!("answer {n}, worth {worth}");
-            Sample {
+            LabelledSample {
                 id: format!("s{n}"),
                 label: Label::Mark(worth.into()),
                 materials: vec![
-                    Material::of_trace("request", vec![Piece::new("do it")]),
-                    Material::of_trace("answer", vec![Piece::new(answer)]),
+                    Material::of_trace("request", vec![TextPiece::new("do it")]),
+                    Material::of_trace("answer", vec![TextPiece::new(answer)]),
                 ],
             }
         })
         .collect()
 }
 
-fn calibrate(mark: fn(&Question, u32, &mut Random) -> Option<f64>) -> Calibration {
+fn calibrate(mark: fn(&JudgeQuestion, u32, &mut Random) -> Option<f64>) -> Calibration {
     let judge = Fake::new(mark);
     let calibrator = Calibrator {
         judge: &judge,
@@ -98,7 +100,7 @@ fn calibrate(mark: fn(&Question, u32, &mut Random) -> Option<f64>) -> Calibratio
     found
 }
 
-fn probed(found: &Calibration, change: Change) -> &ProbeResult {
+fn probed(found: &Calibration, change: QuestionChange) -> &ProbeResult {
     found.probes.iter().find(|probed| probed.change == change).unwrap()
 }
 
@@ -133,7 +135,7 @@ fn a_judge_that_throws_dice() {
     let consistency = found.consistency.as_ref().unwrap();
     assert!(consistency.all_agree.rate.unwrap() < 0.5);
     assert!(consistency.pairwise.unwrap() < 0.7 && consistency.spread.unwrap() > 0.3);
-    assert!(probed(&found, Change::Materials).flips.rate.unwrap() > 0.3);
+    assert!(probed(&found, QuestionChange::Materials).flips.rate.unwrap() > 0.3);
 }
 
 #[test]
@@ -145,7 +147,7 @@ fn a_judge_that_is_always_pleased() {
     assert_eq!(found.disagreements.len(), 40);
     assert_eq!(found.disagreements[0].label, "fail");
     assert_eq!(found.consistency.as_ref().unwrap().all_agree.rate, Some(1.0));
-    let steered = probed(&found, Change::Instruction).steered.unwrap();
+    let steered = probed(&found, QuestionChange::Instruction).steered.unwrap();
     assert_eq!((steered.all.count, steered.all.of), (0, 60));
 }
 
@@ -159,14 +161,14 @@ fn a_judge_that_obeys_the_recording() {
         }
     });
     assert_eq!(found.verdicts.accuracy.rate, Some(1.0), "it is right where nobody misleads it");
-    for change in [Change::Instruction, Change::Fence, Change::System] {
+    for change in [QuestionChange::Instruction, QuestionChange::Fence, QuestionChange::System] {
         let probed = probed(&found, change);
         let steered = probed.steered.unwrap();
         assert_eq!(steered.all.rate, Some(1.0), "{probed:?}");
         assert_eq!((steered.to_pass.of, steered.to_fail.of), (40, 60));
         assert_eq!(probed.to_pass, 40);
     }
-    assert_eq!(probed(&found, Change::Filler).flips.count, 0);
+    assert_eq!(probed(&found, QuestionChange::Filler).flips.count, 0);
 }
 
 #[test]
@@ -175,9 +177,9 @@ fn a_judge_that_falls_for_the_forged_fence_alone() {
         true => Some(6.0 - truth(question)),
         false => Some(truth(question)),
     });
-    assert!(probed(&found, Change::Fence).steered.unwrap().all.rate.unwrap() > 0.7);
-    assert_eq!(probed(&found, Change::Instruction).steered.unwrap().all.count, 0);
-    assert_eq!(probed(&found, Change::System).steered.unwrap().all.count, 0);
+    assert!(probed(&found, QuestionChange::Fence).steered.unwrap().all.rate.unwrap() > 0.7);
+    assert_eq!(probed(&found, QuestionChange::Instruction).steered.unwrap().all.count, 0);
+    assert_eq!(probed(&found, QuestionChange::System).steered.unwrap().all.count, 0);
 }
 
 #[test]
@@ -186,18 +188,18 @@ fn judges_that_like_length_or_what_comes_first() {
         true => Some(5.0),
         false => Some(truth(question)),
     });
-    let probe = probed(&wordy, Change::Filler);
+    let probe = probed(&wordy, QuestionChange::Filler);
     assert_eq!((probe.flips.count, probe.to_pass), (40, 40));
     assert!(probe.shift.unwrap() > 0.4);
-    assert_eq!(probed(&wordy, Change::Materials).flips.count, 0);
+    assert_eq!(probed(&wordy, QuestionChange::Materials).flips.count, 0);
     let first = calibrate(|question, _, _| match question.materials[0].name == "answer" {
         true => Some(1.0),
         false => Some(truth(question)),
     });
-    let probe = probed(&first, Change::Materials);
+    let probe = probed(&first, QuestionChange::Materials);
     assert_eq!((probe.flips.count, probe.to_pass), (60, 0));
     assert!(probe.shift.unwrap() < -0.4);
-    assert_eq!(probed(&first, Change::Criteria).flips.count, 0);
+    assert_eq!(probed(&first, QuestionChange::Criteria).flips.count, 0);
 }
 
 #[test]
@@ -211,7 +213,7 @@ fn what_is_not_answered_is_not_agreed_upon() {
     assert_eq!(found.verdicts.accuracy.rate, Some(1.0));
     assert_eq!(found.verdicts.accuracy_of_all.rate, Some(0.8));
     assert_eq!(found.consistency.as_ref().unwrap().left_out, 0);
-    assert_eq!(probed(&found, Change::Materials).unknown, 20);
+    assert_eq!(probed(&found, QuestionChange::Materials).unknown, 20);
     let nobody = calibrate(|_, _, _| None);
     assert_eq!((nobody.verdicts.accuracy.rate, nobody.verdicts.unknown), (None, 100));
     assert!(nobody.verdicts.kappa.undefined.is_some());
@@ -223,7 +225,7 @@ fn what_is_not_answered_is_not_agreed_upon() {
 struct Silent;
 
 impl Judge for Silent {
-    fn judge(&self, _: &[Question]) -> Vec<Ruling> {
+    fn judge(&self, _: &[JudgeQuestion]) -> Vec<JudgeRuling> {
         Vec::new()
     }
 }

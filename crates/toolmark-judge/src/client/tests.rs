@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::path::Path;
 use std::time::Duration;
-use toolmark_outcome::judging::{Aggregation, Material, Panel, Piece, Scale};
+use toolmark_outcome::judging::{Aggregation, Material, Panel, Scale, TextPiece};
 
 /// Scripted responses of a provider, by the name of its model.
 #[derive(Debug)]
@@ -17,19 +17,19 @@ struct Scripted {
 fn submitted(mark: Value, quote: &str) -> Reply {
     let answer = json!({"criteria": [
         {"id": "rubric", "quotes": [quote], "reason": "because", "mark": mark}], "summary": "s"});
-    let tokens = Tokens { input: 10, output: 5 };
+    let tokens = AttemptTokens { input: 10, output: 5 };
     Reply { answers: vec![answer.to_string()], tokens, ..Reply::default() }
 }
 
 const QUOTE: &str = "rm -rf build";
 
 impl Provider for Scripted {
-    fn ask(&self, prompt: &Prompt<'_>) -> Result<Reply, Fault> {
+    fn ask(&self, prompt: &Prompt<'_>) -> Result<Reply, ProviderFault> {
         let n = self.count.fetch_add(1, Ordering::Relaxed);
         let good = || Ok(submitted(json!(1), QUOTE));
-        let fault = |kind| Fault {
+        let fault = |kind| ProviderFault {
             retry_after: Some(Duration::from_millis(1)),
-            ..Fault::new(kind, "a fault")
+            ..ProviderFault::new(kind, "a fault")
         };
         match self.script.as_str() {
             "good" => good(),
@@ -39,7 +39,7 @@ impl Provider for Scripted {
             "down" => Err(fault(FaultKind::Server)),
             "patient" => {
                 let retry_after = Some(Duration::from_secs(3600));
-                Err(Fault { retry_after, ..Fault::new(FaultKind::Busy, "later") })
+                Err(ProviderFault { retry_after, ..ProviderFault::new(FaultKind::Busy, "later") })
             }
             "no-key" => Err(fault(FaultKind::Key)),
             "wrong" => Err(fault(FaultKind::Request)),
@@ -50,7 +50,9 @@ impl Provider for Scripted {
             "corrected" if n == 0 => Ok(submitted(json!(1), "words that are not there")),
             "corrected" if prompt.question().contains("not in the recording") => good(),
             "silent" => Ok(Reply { text: "hm".into(), ..Reply::default() }),
-            "uncounted" => Ok(Reply { tokens: Tokens::default(), ..submitted(json!(1), QUOTE) }),
+            "uncounted" => {
+                Ok(Reply { tokens: AttemptTokens::default(), ..submitted(json!(1), QUOTE) })
+            }
             "slow-once" if n == 0 => Err(fault(FaultKind::Timeout)),
             "secret" => Ok(submitted(json!(1), "the password is hunter2")),
             _ => good(),
@@ -66,25 +68,25 @@ fn redact<'t>(_: &str, text: &'t str) -> Cow<'t, str> {
     if text.contains("hunter2") { text.replace("hunter2", "*").into() } else { text.into() }
 }
 
-fn settings(cache: Option<&Path>) -> Settings {
-    let base = Settings::default().model("claude-x").unwrap();
+fn settings(cache: Option<&Path>) -> JudgeSettings {
+    let base = JudgeSettings::default().model("claude-x").unwrap();
     let model = Model { max_tokens: 100, ..base };
-    Settings {
+    JudgeSettings {
         default_model: Some(Model { model: "good".into(), name: "good".into(), ..model }),
         cache: cache.map(Path::to_path_buf),
         retries: 2,
-        ..Settings::default()
+        ..JudgeSettings::default()
     }
 }
 
-fn client(settings: Settings) -> JudgeClient {
+fn client(settings: JudgeSettings) -> JudgeClient {
     JudgeClient::new(settings, connect, redact)
 }
 
-fn question(models: &[&str], text: &str) -> Question {
-    Question {
+fn question(models: &[&str], text: &str) -> JudgeQuestion {
+    JudgeQuestion {
         rubric: Arc::new(Rubric::of_text("fine?", Scale::Binary)),
-        materials: vec![Material::of_trace("t", vec![Piece::new(text)])],
+        materials: vec![Material::of_trace("t", vec![TextPiece::new(text)])],
         panel: Panel {
             models: models.iter().map(|model| (*model).to_owned()).collect(),
             aggregation: Aggregation::Majority,
@@ -150,12 +152,12 @@ fn what_was_answered_is_not_asked_again() {
     let said = first.judge(&questions);
     assert_eq!((first.tally().asked, first.tally().kept), (2, 0));
     assert_eq!(first.answers().len(), 2);
-    let second = client(settings(Some(directory.path()))).mode(Mode::Offline);
+    let second = client(settings(Some(directory.path()))).mode(JudgeMode::Offline);
     assert_eq!(second.judge(&questions), said);
     assert_eq!((second.tally().asked, second.tally().kept, second.tally().tokens), (0, 2, 0));
     let other = mark(&second, "bad").unwrap_err();
     assert!(other.1.contains("--offline"), "{other:?}");
-    let third = client(settings(Some(directory.path()))).mode(Mode::Refresh);
+    let third = client(settings(Some(directory.path()))).mode(JudgeMode::Refresh);
     assert_eq!(third.judge(&questions), said);
     assert_eq!(third.tally().asked, 2);
 }
@@ -192,7 +194,7 @@ fn the_budget_stops_cleanly_and_keeps_what_is_done() {
     limited.budget.tokens = Some(1200);
     limited.concurrency = 1;
     let client = client(limited);
-    let questions: Vec<Question> =
+    let questions: Vec<JudgeQuestion> =
         (0..50).map(|n| question(&["good"], &format!("{n}: rm -rf build"))).collect();
     let rulings = client.judge(&questions);
     let answered = rulings.iter().filter(|ruling| ruling.votes[0].answer.is_ok()).count();
@@ -219,7 +221,7 @@ fn a_budget_in_dollars_needs_a_price() {
 #[test]
 fn a_refused_key_is_not_tried_again() {
     let client = client(settings(None));
-    let questions: Vec<Question> =
+    let questions: Vec<JudgeQuestion> =
         (0..20).map(|n| question(&["no-key"], &format!("{n}: rm -rf build"))).collect();
     let rulings = client.judge(&questions);
     assert!(rulings.iter().all(|ruling| ruling.votes[0].answer.is_err()));
@@ -251,9 +253,9 @@ fn an_objection_leaves_the_question_open() {
 #[test]
 fn the_same_rulings_at_any_concurrency() {
     let all = |concurrency| {
-        let client = client(Settings { concurrency, ..settings(None) });
+        let client = client(JudgeSettings { concurrency, ..settings(None) });
         let models = ["good", "bad", "liar", "silent"];
-        let questions: Vec<Question> =
+        let questions: Vec<JudgeQuestion> =
             (0..40).map(|n| question(&[models[n % 4]], &format!("{n}: rm -rf build"))).collect();
         client.judge(&questions)
     };
@@ -282,7 +284,7 @@ fn tokens_nobody_counted_are_estimated() {
 
 #[test]
 fn questions_are_explained_once_and_not_asked() {
-    let explained = client(settings(None)).mode(Mode::Explain);
+    let explained = client(settings(None)).mode(JudgeMode::Explain);
     for _ in 0..2 {
         assert!(mark(&explained, "good").is_err());
     }
@@ -290,5 +292,5 @@ fn questions_are_explained_once_and_not_asked() {
     assert_eq!(all.len(), 1);
     assert!(all[0].user.contains("rm -rf build") && !all[0].user.contains("hunter2"));
     assert_eq!((all[0].output_tokens, all[0].is_cached), (100, false));
-    assert_eq!(explained.tally(), Tally::default());
+    assert_eq!(explained.tally(), JudgeTally::default());
 }

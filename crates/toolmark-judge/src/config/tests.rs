@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use std::path::Path;
 use toolmark_config::Node;
 
-fn read_json(value: Value) -> (Settings, Vec<String>) {
+fn read_json(value: Value) -> (JudgeSettings, Vec<String>) {
     let mut problems = Vec::new();
     let node = Node::from_json(&value).unwrap();
     let settings = read_settings(&node, Path::new("/spec"), &mut problems);
@@ -31,9 +31,12 @@ fn everything_at_once() {
     assert_eq!(settings.budget, BudgetLimits { tokens: Some(1000), micro_usd: Some(500_000) });
     assert_eq!(settings.cache.as_deref(), Some(Path::new("/spec/answers")));
     let local = &settings.models["local"];
-    assert_eq!((local.kind, local.base_url.as_str()), (Kind::OpenaiChat, "http://localhost:1/v1"));
+    assert_eq!(
+        (local.kind, local.base_url.as_str()),
+        (ProviderKind::OpenaiChat, "http://localhost:1/v1")
+    );
     assert_eq!(local.key, KeySource::None);
-    assert_eq!(settings.models["mine"].kind, Kind::Command);
+    assert_eq!(settings.models["mine"].kind, ProviderKind::Command);
     assert_eq!(settings.models["mine"].model, "./judge");
 }
 
@@ -42,7 +45,7 @@ fn names_find_their_model() {
     let (settings, _) = read_json(json!({
         "provider": "openai-chat", "model": "base", "base_url": "http://gate/v1", "auth": "none",
     }));
-    let found = |settings: &Settings, word: &str| {
+    let found = |settings: &JudgeSettings, word: &str| {
         settings.model(word).map(|m| (m.kind.word(), m.base_url, m.model)).map_err(|_| ())
     };
     let at_gate = |model: &str| Ok(("openai-chat", "http://gate/v1".into(), model.into()));
@@ -62,7 +65,7 @@ fn names_find_their_model() {
     assert_eq!(on_line("ollama:qwen3").1, "http://localhost:11434/v1");
     let error = settings.model_on_command_line("azure:mine").unwrap_err();
     assert!(error.to_string().contains("base_url"));
-    let none = Settings::default();
+    let none = JudgeSettings::default();
     let claude = ("anthropic", "https://api.anthropic.com/v1".to_owned(), "claude-x".to_owned());
     assert_eq!(found(&none, "claude-x"), Ok(claude.clone()));
     assert_eq!(found(&none, "anthropic:messages:claude-x"), Ok(claude));
@@ -121,7 +124,11 @@ fn the_limit_has_the_name_that_the_model_knows() {
         ("gpt-oss-20b", "http://localhost/v1", MaxTokens),
         ("olmo-2", "http://localhost/v1", MaxTokens),
     ] {
-        assert_eq!(TokenLimit::of(Kind::OpenaiChat, base_url, model), want, "{model} {base_url}");
+        assert_eq!(
+            TokenLimit::of(ProviderKind::OpenaiChat, base_url, model),
+            want,
+            "{model} {base_url}"
+        );
     }
     let value = json!({"provider": "openai-chat", "model": "mine", "base_url": "http://localhost/v1",
                        "token_limit": "max_completion_tokens"});

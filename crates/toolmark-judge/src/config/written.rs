@@ -1,8 +1,8 @@
 //! Reads the `judge:` part, and reports all errors in it with positions.
 
 use super::{
-    Auth, BudgetLimits, CACHE, Floor, KeySource, Kind, Model, Price, Settings, Structured,
-    TokenLimit,
+    Auth, BudgetLimits, CACHE, Floor, JudgeSettings, KeySource, Model, Price, ProviderKind,
+    Structured, TokenLimit,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
@@ -20,7 +20,7 @@ use toolmark_outcome::judging::Effort;
 struct WrittenModel {
     /// Provider; derived from the name of the model if unset.
     #[serde(default)]
-    provider: Option<Kind>,
+    provider: Option<ProviderKind>,
     /// Name of the model at the provider.
     #[serde(default)]
     #[schemars(length(min = 1))]
@@ -71,14 +71,14 @@ struct WrittenModel {
     timeout: Option<Spanned<String>>,
     /// US dollars per million tokens.
     #[serde(default)]
-    price: Option<Spanned<WrittenPrice>>,
+    price: Option<Spanned<JudgePrice>>,
 }
 
 /// US dollars per million tokens.
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "JudgePrice")]
-struct WrittenPrice {
+struct JudgePrice {
     /// Input tokens.
     #[schemars(range(min = 0))]
     input: f64,
@@ -185,8 +185,8 @@ fn cache_schema(_: &mut SchemaGenerator) -> Schema {
 
 /// Reads the part, and reports all errors in it. Paths are relative to `directory`.
 #[must_use]
-pub fn read_settings(node: &Node, directory: &Path, problems: &mut Vec<Problem>) -> Settings {
-    let mut settings = Settings::default();
+pub fn read_settings(node: &Node, directory: &Path, problems: &mut Vec<Problem>) -> JudgeSettings {
+    let mut settings = JudgeSettings::default();
     let Some(entries) = node.as_map() else {
         let message = format!("expected a map with a model, found {}", node.word());
         problems.push(Problem::error("wrong-type", message).at(node.span));
@@ -319,9 +319,9 @@ fn model(
     let called = written.model.as_ref().map(|model| model.value.as_str());
     let kind = match (written.provider, called) {
         (Some(kind), _) => kind,
-        (None, _) if written.command.is_some() => Kind::Command,
+        (None, _) if written.command.is_some() => ProviderKind::Command,
         (None, Some(called)) if written.base_url.is_some() && kind_of(called).is_none() => {
-            Kind::OpenaiChat
+            ProviderKind::OpenaiChat
         }
         (None, Some(called)) => match kind_of(called) {
             Some(kind) => kind,
@@ -340,14 +340,14 @@ fn model(
         }
     };
     match (&written.command, kind) {
-        (Some(command), Kind::Command) if command.value.is_empty() => {
+        (Some(command), ProviderKind::Command) if command.value.is_empty() => {
             wrong(command.span, "empty-list", "the command is empty".into(), None);
         }
-        (None, Kind::Command) => {
+        (None, ProviderKind::Command) => {
             let help = "add `command: [PROGRAM, ARGUMENT, …]`";
             wrong(*span, "missing-key", "this judge needs a command".into(), Some(help));
         }
-        (Some(command), kind) if kind != Kind::Command => {
+        (Some(command), kind) if kind != ProviderKind::Command => {
             let message = format!("a judge of {} does not run a command", kind.word());
             wrong(
                 command.span,
@@ -361,7 +361,7 @@ fn model(
     let command = written.command.as_ref().map(|command| command.value.clone()).unwrap_or_default();
     let model = match (called, command.first()) {
         (Some(model), _) if !model.trim().is_empty() => model.to_owned(),
-        (None, Some(program)) if kind == Kind::Command => program.clone(),
+        (None, Some(program)) if kind == ProviderKind::Command => program.clone(),
         _ => {
             wrong(*span, "missing-key", "a judge needs a model".into(), Some("add `model: NAME`"));
             return None;
@@ -375,11 +375,11 @@ fn model(
         wrong(url.span, "invalid-url", message, Some("start it with http:// or https://"));
     }
     let base_url = written.base_url.as_ref().map_or(kind.base_url(), |url| url.value.as_str());
-    if base_url.is_empty() && kind != Kind::Command {
+    if base_url.is_empty() && kind != ProviderKind::Command {
         let message = format!("a judge of {} needs its address", kind.word());
         let help = match kind {
-            Kind::Azure => "add `base_url: https://RESOURCE.openai.azure.com`",
-            Kind::Bedrock => "add `base_url: https://bedrock-runtime.REGION.amazonaws.com`",
+            ProviderKind::Azure => "add `base_url: https://RESOURCE.openai.azure.com`",
+            ProviderKind::Bedrock => "add `base_url: https://bedrock-runtime.REGION.amazonaws.com`",
             _ => {
                 "add `base_url: \
                  https://REGION-aiplatform.googleapis.com/v1/projects/PROJECT/locations/REGION`"
@@ -387,11 +387,12 @@ fn model(
         };
         wrong(*span, "missing-key", message, Some(help));
     }
-    if kind == Kind::Bedrock && written.stream == Some(true) {
+    if kind == ProviderKind::Bedrock && written.stream == Some(true) {
         let message = "Bedrock streams in a format of its own, which is not supported".to_owned();
         wrong(*span, "unsupported-value", message, Some("remove `stream`"));
     }
-    let is_chat = matches!(kind, Kind::OpenaiChat | Kind::Azure | Kind::Ollama);
+    let is_chat =
+        matches!(kind, ProviderKind::OpenaiChat | ProviderKind::Azure | ProviderKind::Ollama);
     if written.token_limit.is_some() && !is_chat {
         let message = format!("`token_limit` does not apply to {}", kind.word());
         wrong(*span, "unknown-key", message, Some("it is for Chat Completions"));
@@ -423,7 +424,7 @@ fn model(
     }
     let key = key(written, kind, &mut wrong);
     let auth = written.auth.unwrap_or(kind.auth());
-    if kind == Kind::Vertex && key == KeySource::None && auth != Auth::None {
+    if kind == ProviderKind::Vertex && key == KeySource::None && auth != Auth::None {
         let message = "a judge of vertex needs an access token".to_owned();
         let help = "add `key_command: [gcloud, auth, print-access-token]`";
         wrong(*span, "missing-key", message, Some(help));
@@ -465,8 +466,8 @@ fn model(
 
 fn key(
     written: &WrittenModel,
-    kind: Kind,
-    wrong: &mut impl FnMut(toolmark_config::Span, &'static str, String, Option<&str>),
+    kind: ProviderKind,
+    wrong: &mut impl FnMut(toolmark_config::NodeSpan, &'static str, String, Option<&str>),
 ) -> KeySource {
     match (&written.key_env, &written.key_command) {
         (Some(env), Some(_)) => {
@@ -482,7 +483,7 @@ fn key(
                                ANTHROPIC_API_KEY, and what it has is none"
                     .to_owned();
                 wrong(
-                    toolmark_config::Span::default(),
+                    toolmark_config::NodeSpan::default(),
                     "invalid-name",
                     message,
                     Some("put the key into the environment, and its name here"),
@@ -532,15 +533,15 @@ fn is_in_clear(url: &str) -> bool {
 }
 
 /// Returns the provider of a model, if its name identifies one.
-pub(super) fn kind_of(model: &str) -> Option<Kind> {
+pub(super) fn kind_of(model: &str) -> Option<ProviderKind> {
     let numbered = |rest: &str| rest.starts_with(|c: char| c.is_ascii_digit());
     if model.starts_with("claude") {
-        Some(Kind::Anthropic)
+        Some(ProviderKind::Anthropic)
     } else if model.starts_with("gpt-")
         || model.starts_with("chatgpt")
         || model.strip_prefix('o').is_some_and(numbered)
     {
-        Some(Kind::Openai)
+        Some(ProviderKind::Openai)
     } else {
         None
     }

@@ -2,7 +2,7 @@
 //! the model from the address and the version from the body.
 
 use super::wire::{Assembly, ModelOutput, Wire, call, check_error, garbled, text, tokens};
-use super::{Fault, Prompt, TOOL, TOOL_PURPOSE, Tokens};
+use super::{AttemptTokens, Prompt, ProviderFault, TOOL, TOOL_PURPOSE};
 use crate::config::{Model, Structured};
 use crate::secret::percent_encode;
 use serde_json::{Map, Value, json};
@@ -100,11 +100,11 @@ impl Wire for Messages {
         body
     }
 
-    fn spent(&self, answer: &Value) -> Tokens {
+    fn spent(&self, answer: &Value) -> AttemptTokens {
         spent(answer.get("usage"))
     }
 
-    fn read(&self, answer: &Value) -> Result<ModelOutput, Fault> {
+    fn read(&self, answer: &Value) -> Result<ModelOutput, ProviderFault> {
         check_error(answer)?;
         let content = answer.get("content").and_then(Value::as_array);
         let content = content.ok_or_else(|| garbled("the answer has no content"))?;
@@ -130,19 +130,19 @@ impl Wire for Messages {
     }
 
     fn assembly(&self) -> Box<dyn Assembly> {
-        Box::new(Message::default())
+        Box::new(AnthropicMessage::default())
     }
 }
 
-fn spent(usage: Option<&Value>) -> Tokens {
+fn spent(usage: Option<&Value>) -> AttemptTokens {
     let input = ["input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"];
     tokens(usage, &input, "output_tokens")
 }
 
 /// A streamed message.
 #[derive(Default)]
-struct Message {
-    blocks: BTreeMap<u64, Block>,
+struct AnthropicMessage {
+    blocks: BTreeMap<u64, AnthropicBlock>,
     /// Token counts, which are cumulative: later ones replace earlier ones.
     usage: Map<String, Value>,
     /// Fields of the final `message_delta`.
@@ -150,14 +150,14 @@ struct Message {
     is_over: bool,
 }
 
-struct Block {
+struct AnthropicBlock {
     /// Block of the start event.
     start: Value,
     /// Text or JSON of the deltas.
     added: String,
 }
 
-impl Message {
+impl AnthropicMessage {
     fn counts(&mut self, usage: Option<&Value>) {
         for (name, count) in usage.and_then(Value::as_object).into_iter().flatten() {
             if count.is_u64() {
@@ -167,8 +167,8 @@ impl Message {
     }
 }
 
-impl Assembly for Message {
-    fn take(&mut self, event: &Value) -> Result<bool, Fault> {
+impl Assembly for AnthropicMessage {
+    fn take(&mut self, event: &Value) -> Result<bool, ProviderFault> {
         let index = event.get("index").and_then(Value::as_u64);
         match text(event, "type") {
             "message_start" => self.counts(event.get("message").and_then(|m| m.get("usage"))),
@@ -176,7 +176,8 @@ impl Assembly for Message {
                 let (Some(index), Some(start)) = (index, event.get("content_block")) else {
                     return Err(garbled("a content block has no index"));
                 };
-                self.blocks.insert(index, Block { start: start.clone(), added: String::new() });
+                self.blocks
+                    .insert(index, AnthropicBlock { start: start.clone(), added: String::new() });
             }
             "content_block_delta" => {
                 let block = index.and_then(|index| self.blocks.get_mut(&index));
@@ -201,7 +202,7 @@ impl Assembly for Message {
         Ok(self.is_over)
     }
 
-    fn tokens(&self) -> Tokens {
+    fn tokens(&self) -> AttemptTokens {
         spent(Some(&Value::Object(self.usage.clone())))
     }
 
@@ -210,7 +211,7 @@ impl Assembly for Message {
             return None;
         }
         let mut content = Vec::new();
-        for Block { mut start, added } in self.blocks.into_values() {
+        for AnthropicBlock { mut start, added } in self.blocks.into_values() {
             match text(&start, "type") {
                 "text" => {
                     let whole = format!("{}{added}", text(&start, "text"));

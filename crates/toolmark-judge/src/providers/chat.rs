@@ -4,8 +4,8 @@
 //! accept.
 
 use super::wire::{Assembly, ModelOutput, Wire, call, check_error, garbled, list, text, tokens};
-use super::{Fault, Prompt, TOOL, TOOL_PURPOSE, Tokens};
-use crate::config::{Kind, Model, Structured};
+use super::{AttemptTokens, Prompt, ProviderFault, TOOL, TOOL_PURPOSE};
+use crate::config::{Model, ProviderKind, Structured};
 use crate::secret::percent_encode;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ pub(super) struct Chat;
 
 impl Wire for Chat {
     fn path(&self, model: &Model) -> String {
-        let is_resource = model.kind == Kind::Azure && !model.base_url.contains("/openai");
+        let is_resource = model.kind == ProviderKind::Azure && !model.base_url.contains("/openai");
         let between = match (is_resource, model.query.contains_key("api-version")) {
             (false, _) => String::new(),
             // Versioned by date, the deployment is part of the address.
@@ -26,7 +26,8 @@ impl Wire for Chat {
     }
 
     fn request(&self, model: &Model, prompt: &Prompt<'_>) -> Value {
-        let is_own = model.kind == Kind::Azure || model.base_url == Kind::OpenaiChat.base_url();
+        let is_own = model.kind == ProviderKind::Azure
+            || model.base_url == ProviderKind::OpenaiChat.base_url();
         let limit = model.token_limit.word();
         let mut body = json!({
             "model": model.model,
@@ -70,11 +71,11 @@ impl Wire for Chat {
         body
     }
 
-    fn spent(&self, answer: &Value) -> Tokens {
+    fn spent(&self, answer: &Value) -> AttemptTokens {
         spent(answer.get("usage"))
     }
 
-    fn read(&self, answer: &Value) -> Result<ModelOutput, Fault> {
+    fn read(&self, answer: &Value) -> Result<ModelOutput, ProviderFault> {
         check_error(answer)?;
         let choice = list(answer, "choices").first();
         let message = choice.and_then(|choice| choice.get("message"));
@@ -108,7 +109,7 @@ impl Wire for Chat {
     }
 }
 
-fn spent(usage: Option<&Value>) -> Tokens {
+fn spent(usage: Option<&Value>) -> AttemptTokens {
     tokens(usage, &["prompt_tokens"], "completion_tokens")
 }
 
@@ -168,7 +169,7 @@ impl Completion {
 }
 
 impl Assembly for Completion {
-    fn take(&mut self, event: &Value) -> Result<bool, Fault> {
+    fn take(&mut self, event: &Value) -> Result<bool, ProviderFault> {
         if let Some(usage) = event.get("usage").filter(|usage| usage.is_object()) {
             self.usage = usage.clone();
         }
@@ -195,7 +196,7 @@ impl Assembly for Completion {
         self.is_done = true;
     }
 
-    fn tokens(&self) -> Tokens {
+    fn tokens(&self) -> AttemptTokens {
         spent(Some(&self.usage))
     }
 

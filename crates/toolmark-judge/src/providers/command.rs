@@ -1,13 +1,13 @@
 //! A program that judges: it reads the prompt on standard input and writes JSON to
 //! standard output.
 
-use super::{Fault, FaultKind, Prompt, Provider, Reply, Tokens};
-use crate::config::{KeySource, Kind, Model};
+use super::{AttemptTokens, FaultKind, Prompt, Provider, ProviderFault, Reply};
+use crate::config::{KeySource, Model, ProviderKind};
 use crate::secret::{Secret, resolve, scrub_result};
 use serde_json::Value;
 use std::fmt;
 use toolmark_config::quoted;
-use toolmark_process::{Finished, Program, run};
+use toolmark_process::{Finished, ProcessProgram, run};
 
 /// Maximum number of bytes a program may write.
 const MAX_OUTPUT: usize = 16 << 20;
@@ -17,18 +17,22 @@ const MAX_OUTPUT: usize = 16 << 20;
 const MAX_SCANNED: usize = 64 << 20;
 
 /// The program of a model.
-pub(super) struct Command(Model);
+pub(super) struct JudgeProgram(Model);
 
-impl Command {
+impl JudgeProgram {
     pub(super) fn new(model: Model) -> Self {
         Self(model)
     }
 
-    fn program(&self, prompt: &Prompt<'_>, key: Option<&Secret>) -> Result<Program, Fault> {
+    fn program(
+        &self,
+        prompt: &Prompt<'_>,
+        key: Option<&Secret>,
+    ) -> Result<ProcessProgram, ProviderFault> {
         let Some((name, args)) = self.0.command.split_first() else {
-            return Err(Fault::new(FaultKind::Request, "the command is empty"));
+            return Err(ProviderFault::new(FaultKind::Request, "the command is empty"));
         };
-        let mut program = Program::new(name, &self.0.directory);
+        let mut program = ProcessProgram::new(name, &self.0.directory);
         program.args = args.to_vec();
         program.env = vec![("TOOLMARK_JUDGE_MODEL".into(), (&self.0.model).into())];
         if let Some(key) = key {
@@ -40,13 +44,14 @@ impl Command {
         Ok(program)
     }
 
-    fn attempt(&self, prompt: &Prompt<'_>, key: Option<&Secret>) -> Result<Reply, Fault> {
+    fn attempt(&self, prompt: &Prompt<'_>, key: Option<&Secret>) -> Result<Reply, ProviderFault> {
         let program = self.program(prompt, key)?;
         let called = quoted(&program.program);
-        let fault = |kind, what: String| Fault::new(kind, format!("the command {called} {what}"));
+        let fault =
+            |kind, what: String| ProviderFault::new(kind, format!("the command {called} {what}"));
         // A retry would not start it either.
-        let finished =
-            run(program).map_err(|error| Fault::new(FaultKind::Request, error.to_string()))?;
+        let finished = run(program)
+            .map_err(|error| ProviderFault::new(FaultKind::Request, error.to_string()))?;
         if finished.timed_out {
             return Err(fault(FaultKind::Timeout, "timed out".to_owned()));
         }
@@ -60,12 +65,17 @@ impl Command {
     }
 }
 
-impl Provider for Command {
-    fn ask(&self, prompt: &Prompt<'_>) -> Result<Reply, Fault> {
+impl Provider for JudgeProgram {
+    fn ask(&self, prompt: &Prompt<'_>) -> Result<Reply, ProviderFault> {
         let key = resolve(&self.0.key, &self.0.directory)?;
         // The program inherits these too, and might print them.
-        let kinds = [Kind::Anthropic, Kind::Openai, Kind::Azure, Kind::Bedrock];
-        let usual = kinds.into_iter().filter_map(Kind::key_env);
+        let kinds = [
+            ProviderKind::Anthropic,
+            ProviderKind::Openai,
+            ProviderKind::Azure,
+            ProviderKind::Bedrock,
+        ];
+        let usual = kinds.into_iter().filter_map(ProviderKind::key_env);
         let inherited = usual.map(|env| KeySource::Env(env.to_owned()));
         let mut secrets: Vec<Secret> =
             inherited.filter_map(|source| resolve(&source, &self.0.directory).ok()?).collect();
@@ -74,7 +84,7 @@ impl Provider for Command {
     }
 }
 
-impl fmt::Debug for Command {
+impl fmt::Debug for JudgeProgram {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Command").field("model", &self.0.model).finish()
     }
@@ -115,7 +125,7 @@ fn read(output: &str) -> Reply {
         }
         _ => (output.get(start..end).unwrap_or_default().to_owned(), None),
     };
-    let tokens: Tokens = super::wire::tokens(usage, &["input_tokens"], "output_tokens");
+    let tokens: AttemptTokens = super::wire::tokens(usage, &["input_tokens"], "output_tokens");
     Reply { answers: vec![answer], text, tokens, ..Reply::default() }
 }
 
@@ -192,7 +202,7 @@ mod tests {
         let usage = json!({"input_tokens": 7, "output_tokens": 2});
         let reply = read(&json!({"answer": {"a": 1}, "usage": usage}).to_string());
         assert_eq!(reply.answers, [r#"{"a":1}"#]);
-        assert_eq!(reply.tokens, Tokens { input: 7, output: 2 });
+        assert_eq!(reply.tokens, AttemptTokens { input: 7, output: 2 });
         // An answer that only has a part of that name is the answer.
         let own = json!({"answer": {"a": 1}, "summary": "s"}).to_string();
         assert_eq!(read(&own).answers, [own]);
@@ -200,7 +210,7 @@ mod tests {
 
     #[test]
     fn endless_beginnings_end() {
-        let start = toolmark_testing::Watch::start();
+        let start = toolmark_testing::CpuWatch::start();
         assert_eq!(find_object(&"{\"a\":[".repeat(200_000)), None);
         assert_eq!(find_object(&format!("{}{}", "{".repeat(500), "\"a".repeat(1 << 20))), None);
         assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());

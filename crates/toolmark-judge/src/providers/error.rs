@@ -1,7 +1,7 @@
 //! Errors of servers: the message in a body, and the kind of an error that follows
 //! a successful status, as in streams.
 
-use super::{Fault, FaultKind};
+use super::{FaultKind, ProviderFault};
 use serde_json::Value;
 
 /// Returns the message of an error body: `error.message` in all wire formats, variants of it in
@@ -43,7 +43,7 @@ fn strip_tags(page: &str) -> String {
 }
 
 /// Returns the fault of an error object: `{"type": …, "code": …, "message": …}`.
-pub(crate) fn fault(error: &Value) -> Fault {
+pub(crate) fn fault(error: &Value) -> ProviderFault {
     let text = |name: &str| error.get(name).and_then(Value::as_str);
     let called = text("code").or_else(|| text("type")).unwrap_or("error");
     // A code says more than a type, but is not always known.
@@ -53,7 +53,7 @@ pub(crate) fn fault(error: &Value) -> Fault {
         .or_else(|| text("type").and_then(kind))
         .unwrap_or(FaultKind::Server);
     let words = error.as_str().or_else(|| text("message")).unwrap_or("no reason given");
-    Fault::new(kind, format!("the server reports {called}: {words}"))
+    ProviderFault::new(kind, format!("the server reports {called}: {words}"))
 }
 
 /// Returns the kind of a named error; `None` if the name is unknown.

@@ -10,7 +10,7 @@ pub(crate) mod error;
 mod responses;
 mod wire;
 
-use crate::config::{Kind, Model};
+use crate::config::{Model, ProviderKind};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::fmt;
@@ -58,7 +58,7 @@ pub const TOOL_PURPOSE: &str = "Submit the verdict. Call this exactly once.";
 
 /// Tokens used by an attempt, as counted by the provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Tokens {
+pub struct AttemptTokens {
     /// Input tokens, including cached ones.
     pub input: u64,
     /// Output tokens, including reasoning.
@@ -77,7 +77,7 @@ pub struct Reply {
     /// Whether the reply was truncated at the token limit.
     pub is_cut: bool,
     /// Tokens used.
-    pub tokens: Tokens,
+    pub tokens: AttemptTokens,
 }
 
 /// A kind of fault.
@@ -109,7 +109,7 @@ impl FaultKind {
 
 /// Reason for a missing reply. Neither the message nor the debug output contains a key.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Fault {
+pub struct ProviderFault {
     /// Kind of fault.
     pub kind: FaultKind,
     /// Message, a lower-case fragment.
@@ -117,29 +117,29 @@ pub struct Fault {
     /// Delay requested by the provider.
     pub retry_after: Option<Duration>,
     /// Tokens used nevertheless.
-    pub tokens: Tokens,
+    pub tokens: AttemptTokens,
 }
 
-impl Fault {
+impl ProviderFault {
     /// Creates a fault that used no tokens and requests no delay.
     #[must_use]
     pub fn new(kind: FaultKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), retry_after: None, tokens: Tokens::default() }
+        Self { kind, message: message.into(), retry_after: None, tokens: AttemptTokens::default() }
     }
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for ProviderFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)
     }
 }
 
-impl std::error::Error for Fault {}
+impl std::error::Error for ProviderFault {}
 
 /// A model to which prompts can be sent.
 pub trait Provider: Send + Sync + fmt::Debug {
     /// Makes one attempt.
-    fn ask(&self, prompt: &Prompt<'_>) -> Result<Reply, Fault>;
+    fn ask(&self, prompt: &Prompt<'_>) -> Result<Reply, ProviderFault>;
 }
 
 /// Connects to a model. Nothing is sent, and no key is read, before the first question.
@@ -147,13 +147,13 @@ pub trait Provider: Send + Sync + fmt::Debug {
 pub fn connect(model: &Model) -> Arc<dyn Provider> {
     let of = model.clone();
     match model.kind {
-        Kind::Anthropic => Arc::new(wire::Remote::new(of, anthropic::Messages::Own)),
-        Kind::Bedrock => Arc::new(wire::Remote::new(of, anthropic::Messages::Bedrock)),
-        Kind::Vertex => Arc::new(wire::Remote::new(of, anthropic::Messages::Vertex)),
-        Kind::Openai => Arc::new(wire::Remote::new(of, responses::Responses)),
-        Kind::OpenaiChat | Kind::Azure | Kind::Ollama => {
+        ProviderKind::Anthropic => Arc::new(wire::Remote::new(of, anthropic::Messages::Own)),
+        ProviderKind::Bedrock => Arc::new(wire::Remote::new(of, anthropic::Messages::Bedrock)),
+        ProviderKind::Vertex => Arc::new(wire::Remote::new(of, anthropic::Messages::Vertex)),
+        ProviderKind::Openai => Arc::new(wire::Remote::new(of, responses::Responses)),
+        ProviderKind::OpenaiChat | ProviderKind::Azure | ProviderKind::Ollama => {
             Arc::new(wire::Remote::new(of, chat::Chat))
         }
-        Kind::Command => Arc::new(command::Command::new(of)),
+        ProviderKind::Command => Arc::new(command::JudgeProgram::new(of)),
     }
 }

@@ -1,7 +1,7 @@
 //! OpenAI's Responses API.
 
 use super::wire::{Assembly, ModelOutput, Wire, call, check_error, garbled, list, text, tokens};
-use super::{Fault, FaultKind, Prompt, TOOL, TOOL_PURPOSE, Tokens};
+use super::{AttemptTokens, FaultKind, Prompt, ProviderFault, TOOL, TOOL_PURPOSE};
 use crate::config::{Model, Structured};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -56,11 +56,11 @@ impl Wire for Responses {
         body
     }
 
-    fn spent(&self, answer: &Value) -> Tokens {
+    fn spent(&self, answer: &Value) -> AttemptTokens {
         spent(answer)
     }
 
-    fn read(&self, answer: &Value) -> Result<ModelOutput, Fault> {
+    fn read(&self, answer: &Value) -> Result<ModelOutput, ProviderFault> {
         check_error(answer)?;
         let output = answer.get("output").and_then(Value::as_array);
         let output = output.ok_or_else(|| garbled("the answer has no output"))?;
@@ -89,7 +89,7 @@ impl Wire for Responses {
                     _ => said.is_cut = true,
                 }
             }
-            "failed" => return Err(Fault::new(FaultKind::Server, "the answer failed")),
+            "failed" => return Err(ProviderFault::new(FaultKind::Server, "the answer failed")),
             status => return Err(garbled(format!("the status of the answer is {status}"))),
         }
         said.refusal = (!refused.is_empty()).then_some(refused);
@@ -97,26 +97,26 @@ impl Wire for Responses {
     }
 
     fn assembly(&self) -> Box<dyn Assembly> {
-        Box::new(Response::default())
+        Box::new(OpenaiResponse::default())
     }
 }
 
-fn spent(answer: &Value) -> Tokens {
+fn spent(answer: &Value) -> AttemptTokens {
     tokens(answer.get("usage"), &["input_tokens"], "output_tokens")
 }
 
 /// A streamed response. Its last event holds the complete response; the deltas are for servers that
 /// leave it empty there.
 #[derive(Default)]
-struct Response {
-    items: BTreeMap<u64, Item>,
+struct OpenaiResponse {
+    items: BTreeMap<u64, ResponseItem>,
     end: Option<Value>,
     is_done: bool,
 }
 
 /// One item of the output.
 #[derive(Default)]
-struct Item {
+struct ResponseItem {
     start: Value,
     whole: Option<Value>,
     arguments: String,
@@ -124,7 +124,7 @@ struct Item {
     refusal: String,
 }
 
-impl Item {
+impl ResponseItem {
     /// Returns the item described by the events.
     fn value(self) -> Value {
         if let Some(whole) = self.whole {
@@ -142,8 +142,8 @@ impl Item {
     }
 }
 
-impl Assembly for Response {
-    fn take(&mut self, event: &Value) -> Result<bool, Fault> {
+impl Assembly for OpenaiResponse {
+    fn take(&mut self, event: &Value) -> Result<bool, ProviderFault> {
         let name = text(event, "type");
         match name {
             "error" => return Err(super::error::fault(event)),
@@ -180,7 +180,7 @@ impl Assembly for Response {
         self.is_done = true;
     }
 
-    fn tokens(&self) -> Tokens {
+    fn tokens(&self) -> AttemptTokens {
         self.end.as_ref().map(spent).unwrap_or_default()
     }
 
@@ -191,7 +191,7 @@ impl Assembly for Response {
             None => return None,
         };
         if list(&whole, "output").is_empty() {
-            let items: Vec<Value> = self.items.into_values().map(Item::value).collect();
+            let items: Vec<Value> = self.items.into_values().map(ResponseItem::value).collect();
             whole["output"] = items.into();
         }
         Some(whole)

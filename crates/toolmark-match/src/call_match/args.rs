@@ -1,10 +1,10 @@
 //! Compares arguments with expected values.
 
-use super::path::{KeyPath, Step, written};
+use super::path::{KeyPath, KeyStep, written};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
-use toolmark_outcome::{Numbers, equal};
+use toolmark_outcome::{NumberRules, equal};
 
 /// Comparison mode for the arguments of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
@@ -56,19 +56,19 @@ pub fn shown(value: &Value) -> String {
 
 /// Callback for a difference, with its path, the expected value and the actual value;
 /// returns whether to continue.
-type Tell<'t, 'v> = dyn FnMut(&[Step<'v>], Option<&Value>, Option<&Value>) -> bool + 't;
+type Tell<'t, 'v> = dyn FnMut(&[KeyStep<'v>], Option<&Value>, Option<&Value>) -> bool + 't;
 
 /// A comparison of expected and found arguments.
-pub(super) struct Comparison<'a> {
+pub(super) struct ArgsComparison<'a> {
     pub(super) how: ArgsMatch,
     pub(super) ignore: &'a [KeyPath],
 }
 
-impl<'a> Comparison<'a> {
+impl<'a> ArgsComparison<'a> {
     /// Whether the arguments match.
     pub(super) fn holds(&self, expected: &Value, found: &Value) -> bool {
         if self.ignore.is_empty() && self.how == ArgsMatch::Exact {
-            return equal(expected, found, Numbers::Json);
+            return equal(expected, found, NumberRules::Json);
         }
         let mut differs = false;
         self.walk(expected, found, &mut Vec::new(), &mut |_, _, _| {
@@ -98,7 +98,7 @@ impl<'a> Comparison<'a> {
         &self,
         expected: &'v Value,
         found: &'v Value,
-        steps: &mut Vec<Step<'v>>,
+        steps: &mut Vec<KeyStep<'v>>,
         tell: &mut Tell<'_, 'v>,
     ) -> bool {
         if self.how == ArgsMatch::Ignore || self.ignores(steps) {
@@ -107,7 +107,7 @@ impl<'a> Comparison<'a> {
         match (expected, found) {
             (Value::Object(expected), Value::Object(found)) => {
                 for (key, expected) in expected {
-                    steps.push(Step::Key(key));
+                    steps.push(KeyStep::Key(key));
                     let goes_on = match found.get(key) {
                         Some(found) => self.walk(expected, found, steps, tell),
                         None if self.how == ArgsMatch::Within || self.ignores(steps) => true,
@@ -122,7 +122,7 @@ impl<'a> Comparison<'a> {
                     return true;
                 }
                 for (key, value) in found.iter().filter(|(key, _)| !expected.contains_key(*key)) {
-                    steps.push(Step::Key(key));
+                    steps.push(KeyStep::Key(key));
                     let goes_on = self.ignores(steps) || tell(steps, None, Some(value));
                     steps.pop();
                     if !goes_on {
@@ -133,7 +133,7 @@ impl<'a> Comparison<'a> {
             }
             (Value::Array(wanted), Value::Array(got)) if wanted.len() == got.len() => {
                 for (index, (expected, found)) in wanted.iter().zip(got).enumerate() {
-                    steps.push(Step::Index(index));
+                    steps.push(KeyStep::Index(index));
                     let goes_on = self.walk(expected, found, steps, tell);
                     steps.pop();
                     if !goes_on {
@@ -142,12 +142,12 @@ impl<'a> Comparison<'a> {
                 }
                 true
             }
-            _ if equal(expected, found, Numbers::Json) => true,
+            _ if equal(expected, found, NumberRules::Json) => true,
             _ => tell(steps, Some(expected), Some(found)),
         }
     }
 
-    fn ignores(&self, steps: &[Step<'_>]) -> bool {
+    fn ignores(&self, steps: &[KeyStep<'_>]) -> bool {
         self.ignore.iter().any(|path| path.is(steps))
     }
 }
@@ -201,7 +201,7 @@ mod tests {
                 (ArgsMatch::Within, within),
                 (ArgsMatch::Ignore, true),
             ] {
-                let comparison = Comparison { how, ignore: &ignore };
+                let comparison = ArgsComparison { how, ignore: &ignore };
                 assert_eq!(comparison.holds(&expected, &found), want, "{how:?} {expected} {found}");
                 let differences = comparison.differences(&expected, &found);
                 assert_eq!(differences.is_empty(), want, "{how:?} {expected} {found}");
@@ -211,7 +211,7 @@ mod tests {
 
     #[test]
     fn differences_name_the_place() {
-        let comparison = Comparison { how: ArgsMatch::Exact, ignore: &[] };
+        let comparison = ArgsComparison { how: ArgsMatch::Exact, ignore: &[] };
         let found = comparison.differences(
             &json!({"city": "Paris", "n": {"a": [1, 2]}}),
             &json!({"city": "London", "n": {"a": [1, 3]}, "more": true}),

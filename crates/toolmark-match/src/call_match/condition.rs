@@ -14,8 +14,8 @@ use serde_json::Value;
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
-use toolmark_config::{CompactString, Kind, Node, Span, Spanned};
-use toolmark_outcome::{Numbers, equal};
+use toolmark_config::{CompactString, Node, NodeKind, NodeSpan, Spanned};
+use toolmark_outcome::{NumberRules, equal};
 use toolmark_pattern::Pattern;
 
 /// Conditions for one value. If several operators are given, all must hold.
@@ -146,24 +146,24 @@ impl<'de> Visitor<'de> for ConditionVisitor {
     }
 
     fn visit_bool<E: Error>(self, value: bool) -> Result<ConditionConfig, E> {
-        Ok(ConditionConfig::Equals(Kind::Bool(value).into()))
+        Ok(ConditionConfig::Equals(NodeKind::Bool(value).into()))
     }
 
     fn visit_i64<E: Error>(self, value: i64) -> Result<ConditionConfig, E> {
-        Ok(ConditionConfig::Equals(Kind::Int(value).into()))
+        Ok(ConditionConfig::Equals(NodeKind::Int(value).into()))
     }
 
     fn visit_u64<E: Error>(self, value: u64) -> Result<ConditionConfig, E> {
-        let kind = i64::try_from(value).map_or(Kind::UInt(value), Kind::Int);
+        let kind = i64::try_from(value).map_or(NodeKind::UInt(value), NodeKind::Int);
         Ok(ConditionConfig::Equals(kind.into()))
     }
 
     fn visit_f64<E: Error>(self, value: f64) -> Result<ConditionConfig, E> {
-        Ok(ConditionConfig::Equals(Kind::Float(value).into()))
+        Ok(ConditionConfig::Equals(NodeKind::Float(value).into()))
     }
 
     fn visit_str<E: Error>(self, value: &str) -> Result<ConditionConfig, E> {
-        Ok(ConditionConfig::Equals(Kind::Text(value.into()).into()))
+        Ok(ConditionConfig::Equals(NodeKind::Text(value.into()).into()))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<ConditionConfig, A::Error> {
@@ -171,7 +171,7 @@ impl<'de> Visitor<'de> for ConditionVisitor {
         while let Some(item) = seq.next_element()? {
             items.push(item);
         }
-        Ok(ConditionConfig::Equals(Kind::List(items).into()))
+        Ok(ConditionConfig::Equals(NodeKind::List(items).into()))
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<ConditionConfig, A::Error> {
@@ -241,7 +241,7 @@ impl JsonSchema for Conditions {
 /// Compiles conditions, each with the path to which it applies.
 pub(super) fn compile_all(
     config: &Conditions,
-    span: Span,
+    span: NodeSpan,
     reading: TextReading<'_>,
     building: &mut Building<'_>,
 ) -> Option<Vec<(KeyPath, Condition)>> {
@@ -270,11 +270,11 @@ pub(super) fn compile_all(
 /// A compiled condition on one value.
 #[derive(Debug, Clone)]
 pub struct Condition {
-    tests: Vec<Test>,
+    tests: Vec<ConditionTest>,
 }
 
 #[derive(Debug, Clone)]
-enum Test {
+enum ConditionTest {
     Equals(Value),
     Not(Box<Condition>),
     Regex(Pattern),
@@ -299,7 +299,7 @@ impl ConditionConfig {
     /// Compiles the condition, which is written at `span`.
     pub fn compile(
         &self,
-        span: Span,
+        span: NodeSpan,
         reading: TextReading<'_>,
         building: &mut Building<'_>,
     ) -> Option<Condition> {
@@ -309,13 +309,13 @@ impl ConditionConfig {
 
 fn compile(
     config: &ConditionConfig,
-    span: Span,
+    span: NodeSpan,
     reading: TextReading<'_>,
     building: &mut Building<'_>,
 ) -> Option<Condition> {
     let operators = match config {
         ConditionConfig::Equals(value) => {
-            if let Kind::Text(text) = &value.kind {
+            if let NodeKind::Text(text) = &value.kind {
                 if let Some(name) = reading.bound(text) {
                     return Some(Condition::bound(name));
                 }
@@ -324,7 +324,7 @@ fn compile(
                     return slashes::pattern(regex, span, building).map(Condition::found);
                 }
             }
-            return Some(Condition { tests: vec![Test::Equals(value.to_json())] });
+            return Some(Condition { tests: vec![ConditionTest::Equals(value.to_json())] });
         }
         ConditionConfig::Operators(operators) => operators,
     };
@@ -332,18 +332,18 @@ fn compile(
     let mut is_good = true;
     // `{equals: …}` is the text itself, but a name that is bound is always the value.
     tests.extend(operators.equals.iter().map(|value| match value.as_str() {
-        Some(text) if reading.bound(text).is_some() => Test::Bound(text[1..].into()),
-        _ => Test::Equals(value.to_json()),
+        Some(text) if reading.bound(text).is_some() => ConditionTest::Bound(text[1..].into()),
+        _ => ConditionTest::Equals(value.to_json()),
     }));
     if let Some(inner) = &operators.not {
         let inner = compile(inner, span, reading, building);
         is_good &= inner.is_some();
-        tests.extend(inner.map(|inner| Test::Not(Box::new(inner))));
+        tests.extend(inner.map(|inner| ConditionTest::Not(Box::new(inner))));
     }
     if let Some(regex) = &operators.regex {
         let pattern = building.pattern(regex);
         is_good &= pattern.is_some();
-        tests.extend(pattern.map(Test::Regex));
+        tests.extend(pattern.map(ConditionTest::Regex));
     }
     if let Some(values) = &operators.one_of {
         if values.is_empty() {
@@ -354,24 +354,26 @@ fn compile(
             );
             is_good = false;
         }
-        tests.push(Test::OneOf(values.iter().map(Node::to_json).collect()));
+        tests.push(ConditionTest::OneOf(values.iter().map(Node::to_json).collect()));
     }
     if let Some(range) = &operators.range {
         is_good &= check_range(range, building);
-        tests.push(Test::Range(range.value));
+        tests.push(ConditionTest::Range(range.value));
     }
-    tests.extend(operators.kind.map(Test::Kind));
+    tests.extend(operators.kind.map(ConditionTest::Kind));
     if let Some(schema) = &operators.schema {
         let test = compile_schema(schema, building);
         is_good &= test.is_some();
         tests.extend(test);
     }
     tests.extend(operators.contains.iter().map(|value| match value.as_str() {
-        Some(text) if reading.bound(text).is_some() => Test::ContainsBound(text[1..].into()),
-        _ => Test::Contains(value.to_json()),
+        Some(text) if reading.bound(text).is_some() => {
+            ConditionTest::ContainsBound(text[1..].into())
+        }
+        _ => ConditionTest::Contains(value.to_json()),
     }));
-    tests.extend(operators.present.map(Test::Present));
-    tests.extend(operators.absent.map(|absent| Test::Present(!absent)));
+    tests.extend(operators.present.map(ConditionTest::Present));
+    tests.extend(operators.absent.map(|absent| ConditionTest::Present(!absent)));
     // A condition with an unknown operator is not also reported as empty.
     let is_typo = building.problems.iter().any(|problem| problem.code == "unknown-key");
     if tests.is_empty() && is_good && !is_typo {
@@ -395,10 +397,10 @@ fn check_range(range: &Spanned<Range>, building: &mut Building<'_>) -> bool {
     false
 }
 
-fn compile_schema(schema: &Spanned<Node>, building: &mut Building<'_>) -> Option<Test> {
+fn compile_schema(schema: &Spanned<Node>, building: &mut Building<'_>) -> Option<ConditionTest> {
     let source = schema.value.to_json();
     match (building.schemas)(&source) {
-        Ok(schema) => Some(Test::Schema { schema, source }),
+        Ok(schema) => Some(ConditionTest::Schema { schema, source }),
         Err(error) => {
             let message = format!("not a JSON Schema that can be used: {error}");
             building.reject(schema.span, "invalid-schema", message);
@@ -410,27 +412,29 @@ fn compile_schema(schema: &Spanned<Node>, building: &mut Building<'_>) -> Option
 impl Condition {
     /// The pattern is found in the value.
     pub(super) fn found(pattern: Pattern) -> Self {
-        Self { tests: vec![Test::Regex(pattern)] }
+        Self { tests: vec![ConditionTest::Regex(pattern)] }
     }
 
     /// The value is the one that a call binds to this name.
     pub(super) fn bound(name: &str) -> Self {
-        Self { tests: vec![Test::Bound(name.into())] }
+        Self { tests: vec![ConditionTest::Bound(name.into())] }
     }
 
     /// The condition holds, or there is no value.
     pub(super) fn if_present(self) -> Self {
-        let not = |tests| Test::Not(Box::new(Self { tests }));
+        let not = |tests| ConditionTest::Not(Box::new(Self { tests }));
         let is_another = not(self.tests);
-        Self { tests: vec![not(vec![Test::Present(true), is_another])] }
+        Self { tests: vec![not(vec![ConditionTest::Present(true), is_another])] }
     }
 
     /// Adds the names of bound values that the condition asks about.
     pub(super) fn references(&self, names: &mut Vec<CompactString>) {
         for test in &self.tests {
             match test {
-                Test::Bound(name) | Test::ContainsBound(name) => names.push(name.clone()),
-                Test::Not(inner) => inner.references(names),
+                ConditionTest::Bound(name) | ConditionTest::ContainsBound(name) => {
+                    names.push(name.clone())
+                }
+                ConditionTest::Not(inner) => inner.references(names),
                 _ => {}
             }
         }
@@ -442,9 +446,13 @@ impl Condition {
         let of =
             |name: &str| values.iter().find(|(bound, _)| bound == name).map(|(_, v)| v.clone());
         let tests = self.tests.iter().map(|test| match test {
-            Test::Bound(name) => of(name).map_or_else(|| test.clone(), Test::OneOf),
-            Test::ContainsBound(name) => of(name).map_or_else(|| test.clone(), Test::ContainsWord),
-            Test::Not(inner) => Test::Not(Box::new(inner.with(values))),
+            ConditionTest::Bound(name) => {
+                of(name).map_or_else(|| test.clone(), ConditionTest::OneOf)
+            }
+            ConditionTest::ContainsBound(name) => {
+                of(name).map_or_else(|| test.clone(), ConditionTest::ContainsWord)
+            }
+            ConditionTest::Not(inner) => ConditionTest::Not(Box::new(inner.with(values))),
             other => other.clone(),
         });
         Self { tests: tests.collect() }
@@ -455,7 +463,7 @@ impl Condition {
     #[must_use]
     pub fn holds_for(&self, spellings: &[Value]) -> Truth {
         Truth::all(self.tests.iter().map(|test| match test {
-            Test::Not(inner) => inner.holds_for(spellings).negated(),
+            ConditionTest::Not(inner) => inner.holds_for(spellings).negated(),
             test => Truth::any(spellings.iter().map(|value| test.holds(Some(value)))),
         }))
     }
@@ -473,15 +481,17 @@ impl Condition {
     }
 }
 
-impl Test {
+impl ConditionTest {
     fn holds(&self, value: Option<&Value>) -> Truth {
         match (self, value) {
             (Self::Not(inner), value) => inner.holds(value).negated(),
             (Self::Present(wanted), value) => Truth::of(value.is_some() == *wanted),
             (_, None) => Truth::No,
-            (Self::Equals(wanted), Some(value)) => Truth::of(equal(wanted, value, Numbers::Json)),
+            (Self::Equals(wanted), Some(value)) => {
+                Truth::of(equal(wanted, value, NumberRules::Json))
+            }
             (Self::OneOf(values), Some(value)) => {
-                Truth::of(values.iter().any(|wanted| equal(wanted, value, Numbers::Json)))
+                Truth::of(values.iter().any(|wanted| equal(wanted, value, NumberRules::Json)))
             }
             (Self::Regex(pattern), Some(value)) => {
                 let text = match value {
@@ -500,7 +510,9 @@ impl Test {
             (Self::Bound(_) | Self::ContainsBound(_), Some(_)) => Truth::Yes,
             (Self::ContainsWord(values), Some(value)) => {
                 let has = |wanted: &Value| match value {
-                    Value::Array(items) => items.iter().any(|i| equal(wanted, i, Numbers::Json)),
+                    Value::Array(items) => {
+                        items.iter().any(|i| equal(wanted, i, NumberRules::Json))
+                    }
                     other => contains_word(&plain(other), &plain(wanted)),
                 };
                 Truth::of(values.iter().any(has))
@@ -508,7 +520,7 @@ impl Test {
             (Self::Contains(wanted), Some(value)) => Truth::of(match (value, wanted) {
                 (Value::String(text), Value::String(part)) => text.contains(part.as_str()),
                 (Value::Array(items), wanted) => {
-                    items.iter().any(|item| equal(wanted, item, Numbers::Json))
+                    items.iter().any(|item| equal(wanted, item, NumberRules::Json))
                 }
                 _ => false,
             }),
@@ -518,12 +530,12 @@ impl Test {
     fn is(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Equals(a), Self::Equals(b)) | (Self::Contains(a), Self::Contains(b)) => {
-                equal(a, b, Numbers::Json)
+                equal(a, b, NumberRules::Json)
             }
             (Self::Not(a), Self::Not(b)) => a.is(b),
             (Self::Regex(a), Self::Regex(b)) => a.source() == b.source(),
             (Self::OneOf(a), Self::OneOf(b)) => {
-                a.len() == b.len() && a.iter().zip(b).all(|(a, b)| equal(a, b, Numbers::Json))
+                a.len() == b.len() && a.iter().zip(b).all(|(a, b)| equal(a, b, NumberRules::Json))
             }
             (Self::Range(a), Self::Range(b)) => (a.min, a.max) == (b.min, b.max),
             (Self::Kind(a), Self::Kind(b)) => a == b,
@@ -634,7 +646,7 @@ impl fmt::Display for Condition {
     }
 }
 
-impl fmt::Display for Test {
+impl fmt::Display for ConditionTest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Equals(value) => write!(f, "= {}", shown(value)),

@@ -5,7 +5,7 @@ use super::condition::{Condition, ConditionConfig, Conditions, Needle, compile_a
 use super::name::NamePattern;
 use super::path::KeyPath;
 use super::slashes::{self, TextReading, regex_between_slashes};
-use super::{ArgsRule, CallPattern, Expected, Position, ResultRule, TypedConditions};
+use super::{ArgsRule, CallPattern, CallPosition, ExpectedArgs, ResultRule, TypedConditions};
 use crate::Building;
 use crate::units::Duration;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -14,7 +14,7 @@ use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use std::borrow::Cow;
 use std::fmt;
-use toolmark_config::{Entry, Kind, Node, Problem, Span, Spanned, did_you_mean};
+use toolmark_config::{Node, NodeEntry, NodeKind, NodeSpan, Problem, Spanned, did_you_mean};
 use toolmark_hosts::toolset::{ArgClass, CLASS_PREFIX, ToolClass};
 use toolmark_trace::Status;
 
@@ -83,7 +83,7 @@ text_or_map!(
 
 impl Name {
     /// Compiles the name.
-    pub fn compile(&self, span: Span, building: &mut Building<'_>) -> Option<NamePattern> {
+    pub fn compile(&self, span: NodeSpan, building: &mut Building<'_>) -> Option<NamePattern> {
         match &self.0.word {
             Some(word) if word.trim().is_empty() => {
                 building.reject(span, "empty-name", "the name of a tool is empty");
@@ -109,7 +109,7 @@ impl Name {
 }
 
 /// Returns the pattern of a class of tools.
-fn class_pattern(word: &str, span: Span, building: &mut Building<'_>) -> Option<NamePattern> {
+fn class_pattern(word: &str, span: NodeSpan, building: &mut Building<'_>) -> Option<NamePattern> {
     if let Some(class) = ToolClass::from_word(word) {
         return Some(NamePattern::Class(class));
     }
@@ -278,8 +278,8 @@ macro_rules! call_fields {
         impl $name {
             /// Returns the description of the call, for this tool.
             #[must_use]
-            $vis fn call<'c>(&'c self, tool: &'c Spanned<Name>) -> Described<'c> {
-                Described {
+            $vis fn call<'c>(&'c self, tool: &'c Spanned<Name>) -> ConfiguredCall<'c> {
+                ConfiguredCall {
                     tool,
                     args: self.args.as_ref(),
                     args_match: self.args_match.as_ref(),
@@ -325,7 +325,7 @@ call_fields! {
 
 /// Description of a call in a configuration.
 #[derive(Clone, Copy)]
-pub struct Described<'c> {
+pub struct ConfiguredCall<'c> {
     /// Tool name.
     pub tool: &'c Spanned<Name>,
     /// Expected arguments.
@@ -354,7 +354,7 @@ pub struct Described<'c> {
     pub reading: TextReading<'c>,
 }
 
-impl<'c> Described<'c> {
+impl<'c> ConfiguredCall<'c> {
     /// With values between slashes as plain text.
     #[must_use]
     pub fn literally(self) -> Self {
@@ -369,7 +369,7 @@ impl<'c> Described<'c> {
 
     /// Compiles the description; errors are added to the problems. `span` is
     /// the position of the whole call.
-    pub fn compile(&self, span: Span, building: &mut Building<'_>) -> Option<CallPattern> {
+    pub fn compile(&self, span: NodeSpan, building: &mut Building<'_>) -> Option<CallPattern> {
         let span = self.tool.span.known().unwrap_or(span);
         let name = self.tool.compile(span, building);
         let is_class = matches!(name, Some(NamePattern::Class(_)));
@@ -400,10 +400,10 @@ impl<'c> Described<'c> {
         };
         let status = self.compile_status(building);
         let positions = [
-            self.at_step.map(Position::AtStep),
-            self.before_step.map(Position::BeforeStep),
-            self.first.then_some(Position::First),
-            self.last.then_some(Position::Last),
+            self.at_step.map(CallPosition::AtStep),
+            self.before_step.map(CallPosition::BeforeStep),
+            self.first.then_some(CallPosition::First),
+            self.last.then_some(CallPosition::Last),
         ];
         if self.before_step == Some(0) {
             let message = "no call comes before the first step (before_step: 0)";
@@ -437,10 +437,10 @@ impl<'c> Described<'c> {
         for entry in args.value.entries() {
             let (Some(class), Some(text)) = (ArgClass::from_word(&entry.key), entry.value.as_str())
             else {
-                left.push(Entry::clone(entry));
+                left.push(NodeEntry::clone(entry));
                 continue;
             };
-            let config = ConditionConfig::Equals(Kind::Text(text.into()).into());
+            let config = ConditionConfig::Equals(NodeKind::Text(text.into()).into());
             match config.compile(entry.value.span, self.reading, building) {
                 Some(condition) => typed.push((class, condition)),
                 None => is_good = false,
@@ -456,7 +456,7 @@ impl<'c> Described<'c> {
             is_good = false;
         }
         let is_empty = left.is_empty() && !typed.is_empty();
-        let node = || Node::new(Kind::Map(left), args.value.span);
+        let node = || Node::new(NodeKind::Map(left), args.value.span);
         let left = (!is_empty).then(|| Spanned { value: node(), span: args.span });
         is_good.then_some((typed, left))
     }
@@ -480,7 +480,7 @@ impl<'c> Described<'c> {
                 }
             }
         }
-        let nothing = |building: &mut Building<'_>, span: Span, key: &str| {
+        let nothing = |building: &mut Building<'_>, span: NodeSpan, key: &str| {
             let message = format!("`{key}` needs `args` to compare");
             let problem = Problem::warning("no-arguments", message).at(span);
             building.problems.push(problem.help("give `args`, or leave it out"));
@@ -506,10 +506,10 @@ impl<'c> Described<'c> {
             conditions = split.conditions;
             // Nothing else may be there, even where nothing is left to compare.
             let is_closed = matches!(how, ArgsMatch::Exact | ArgsMatch::Within);
-            let none = || is_closed.then(|| Kind::Map(Vec::new()).into());
+            let none = || is_closed.then(|| NodeKind::Map(Vec::new()).into());
             expected = split.plain.or_else(none);
         }
-        let expected = expected.map(Expected::new);
+        let expected = expected.map(ExpectedArgs::new);
         is_good.then_some((ArgsRule { expected, how, ignore }, conditions))
     }
 
@@ -532,7 +532,7 @@ impl<'c> Described<'c> {
 impl ResultConfig {
     fn compile(
         &self,
-        span: Span,
+        span: NodeSpan,
         reading: TextReading<'_>,
         building: &mut Building<'_>,
     ) -> Option<ResultRule> {

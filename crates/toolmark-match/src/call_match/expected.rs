@@ -1,7 +1,7 @@
 //! Expected arguments, and a comparison that builds no tree of the actual arguments.
 //!
 //! Most calls are compared with one expectation, and most of the cost would be
-//! building JSON values that are used only once. [`Expected`] keeps
+//! building JSON values that are used only once. [`ExpectedArgs`] keeps
 //! the expectation as the spec's tree or, for a file of JSON lines, as its text; it
 //! builds a tree or a JSON value only for explanations, and otherwise compares with
 //! the text of a call in place.
@@ -12,19 +12,19 @@ use smallvec::SmallVec;
 use std::cell::RefCell;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
-use toolmark_config::plain::{Keys, Plain};
-use toolmark_config::{Entry, Kind, Node, json};
-use toolmark_scan::{Kind as Scanned, Scanner, Value as Found};
+use toolmark_config::plain::{JsonCursor, ObjectKeys};
+use toolmark_config::{Node, NodeEntry, NodeKind, json};
+use toolmark_scan::{JsonKind as Scanned, Scanner, Value as Found};
 
 /// Expected arguments in a spec.
 #[derive(Debug, Clone)]
-pub struct Expected {
+pub struct ExpectedArgs {
     written: Option<PlainObject>,
     node: OnceLock<Box<Node>>,
     value: OnceLock<Box<Value>>,
 }
 
-/// A plain object in a text, as read by [`Plain`].
+/// A plain object in a text, as read by [`JsonCursor`].
 #[derive(Debug, Clone)]
 struct PlainObject {
     text: Arc<str>,
@@ -79,7 +79,7 @@ impl PlainObject {
     }
 }
 
-impl Expected {
+impl ExpectedArgs {
     /// Creates the expectation from a node of the spec.
     #[must_use]
     pub fn new(node: Node) -> Self {
@@ -87,7 +87,7 @@ impl Expected {
         Self { written: None, node, value: OnceLock::new() }
     }
 
-    /// The object at this place of a text, which [`Plain`] has gone over.
+    /// The object at this place of a text, which [`JsonCursor`] has gone over.
     pub fn written(text: &Arc<str>, range: Range<u32>, keys: KeySpans) -> Self {
         let written = Some(PlainObject { text: Arc::clone(text), range, keys });
         Self { written, node: OnceLock::new(), value: OnceLock::new() }
@@ -110,7 +110,7 @@ impl Expected {
             let object = self.written.as_ref().map_or("", PlainObject::object);
             // What is plain has a tree.
             let node = json::tree(object);
-            Box::new(node.unwrap_or_else(|| Kind::Null.into()))
+            Box::new(node.unwrap_or_else(|| NodeKind::Null.into()))
         })
     }
 
@@ -137,12 +137,12 @@ impl Expected {
         if !text.starts_with('{') {
             return None;
         }
-        let mut cursor = Cursor { text, at: 0 };
+        let mut cursor = ArgumentCursor { text, at: 0 };
         let is_met = match &self.written {
             // Written alike, it is the same: nothing in a plain text is in doubt.
             Some(written) if written.bytes() == text.as_bytes() => return Some(true),
             Some(written) if written.has_other_text(text) => return Some(false),
-            Some(written) => cursor.like(&mut Plain::part(written.object()), how),
+            Some(written) => cursor.like(&mut JsonCursor::part(written.object()), how),
             None => cursor.compare(self.node(), how),
         };
         if let Some(is_met) = is_met
@@ -158,12 +158,12 @@ impl Expected {
 
 /// Parses JSON and compares it on the way. Supports the plain cases, which are
 /// nearly all, and returns `None` for the rest, which need full parsing.
-struct Cursor<'t> {
+struct ArgumentCursor<'t> {
     text: &'t str,
     at: usize,
 }
 
-impl<'t> Cursor<'t> {
+impl<'t> ArgumentCursor<'t> {
     #[inline]
     fn peek(&mut self) -> Option<u8> {
         let bytes = self.text.as_bytes();
@@ -201,10 +201,10 @@ impl<'t> Cursor<'t> {
     /// Compares with a node. The recursion is bounded by the depth of the spec's tree.
     fn compare(&mut self, expected: &Node, how: ArgsMatch) -> Option<bool> {
         Some(match (&expected.kind, self.peek()?) {
-            (Kind::Map(entries), b'{') => return self.fields(entries, how),
-            (Kind::List(items), b'[') => return self.items(items, how),
-            (Kind::Text(text), b'"') => self.string()? == text,
-            (Kind::Int(number), b'-' | b'0'..=b'9') => {
+            (NodeKind::Map(entries), b'{') => return self.fields(entries, how),
+            (NodeKind::List(items), b'[') => return self.items(items, how),
+            (NodeKind::Text(text), b'"') => self.string()? == text,
+            (NodeKind::Int(number), b'-' | b'0'..=b'9') => {
                 let word = self.word();
                 let digits = word.strip_prefix('-').unwrap_or(word);
                 let is_whole = digits.bytes().all(|b| b.is_ascii_digit())
@@ -214,17 +214,17 @@ impl<'t> Cursor<'t> {
                 }
                 word.parse::<i64>().ok()? == *number
             }
-            (Kind::Bool(true), b't') => self.word() == "true",
-            (Kind::Bool(false), b'f') => self.word() == "false",
-            (Kind::Null, b'n') => self.word() == "null",
-            (Kind::UInt(_) | Kind::Float(_), _) => return None,
+            (NodeKind::Bool(true), b't') => self.word() == "true",
+            (NodeKind::Bool(false), b'f') => self.word() == "false",
+            (NodeKind::Null, b'n') => self.word() == "null",
+            (NodeKind::UInt(_) | NodeKind::Float(_), _) => return None,
             // The value has another kind, or is not JSON.
             _ => false,
         })
     }
 
-    /// Compares with expected text, whose nesting is bounded by [`Plain`].
-    fn like(&mut self, expected: &mut Plain<'_, '_>, how: ArgsMatch) -> Option<bool> {
+    /// Compares with expected text, whose nesting is bounded by [`JsonCursor`].
+    fn like(&mut self, expected: &mut JsonCursor<'_, '_>, how: ArgsMatch) -> Option<bool> {
         Some(match (expected.peek()?, self.peek()?) {
             (b'{', b'{') => return self.like_fields(expected, how),
             (b'[', b'[') => return self.like_items(expected, how),
@@ -245,7 +245,7 @@ impl<'t> Cursor<'t> {
         })
     }
 
-    fn like_items(&mut self, expected: &mut Plain<'_, '_>, how: ArgsMatch) -> Option<bool> {
+    fn like_items(&mut self, expected: &mut JsonCursor<'_, '_>, how: ArgsMatch) -> Option<bool> {
         expected.take(b'[')?;
         self.take(b'[')?;
         let mut items = 0;
@@ -272,10 +272,10 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    fn like_fields(&mut self, expected: &mut Plain<'_, '_>, how: ArgsMatch) -> Option<bool> {
+    fn like_fields(&mut self, expected: &mut JsonCursor<'_, '_>, how: ArgsMatch) -> Option<bool> {
         expected.take(b'{')?;
         self.take(b'{')?;
-        let mut keys = Keys::default();
+        let mut keys = ObjectKeys::default();
         let mut next = 0;
         while let Some(key) = expected.key(&mut keys)? {
             match self.peek()? {
@@ -327,7 +327,7 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    fn fields(&mut self, entries: &[Entry], how: ArgsMatch) -> Option<bool> {
+    fn fields(&mut self, entries: &[NodeEntry], how: ArgsMatch) -> Option<bool> {
         self.take(b'{')?;
         // Keys are mostly in the order in which they were written.
         let mut next = 0;
@@ -402,8 +402,8 @@ fn is_whole(word: &str) -> bool {
 /// Compares with a found value. The recursion is bounded by the depth of the spec's tree.
 fn compare(expected: &Node, found: Found<'_>, how: ArgsMatch) -> Option<bool> {
     Some(match (&expected.kind, found.kind()) {
-        (Kind::Map(entries), Scanned::Object) => return fields(entries, found, how),
-        (Kind::List(items), Scanned::Array) => {
+        (NodeKind::Map(entries), Scanned::Object) => return fields(entries, found, how),
+        (NodeKind::List(items), Scanned::Array) => {
             let mut rest = found.items();
             for item in items {
                 let Some(found) = rest.next() else { return Some(false) };
@@ -413,16 +413,16 @@ fn compare(expected: &Node, found: Found<'_>, how: ArgsMatch) -> Option<bool> {
             }
             rest.next().is_none()
         }
-        (Kind::Text(text), Scanned::String) => found.is(text),
-        (Kind::Float(number), Scanned::Number | Scanned::Null) if !number.is_finite() => {
+        (NodeKind::Text(text), Scanned::String) => found.is(text),
+        (NodeKind::Float(number), Scanned::Number | Scanned::Null) if !number.is_finite() => {
             return None;
         }
-        (Kind::Int(_) | Kind::UInt(_) | Kind::Float(_), Scanned::Number) => {
+        (NodeKind::Int(_) | NodeKind::UInt(_) | NodeKind::Float(_), Scanned::Number) => {
             return is_number(expected, found);
         }
-        (Kind::Null, Scanned::Null)
-        | (Kind::Bool(true), Scanned::True)
-        | (Kind::Bool(false), Scanned::False) => true,
+        (NodeKind::Null, Scanned::Null)
+        | (NodeKind::Bool(true), Scanned::True)
+        | (NodeKind::Bool(false), Scanned::False) => true,
         _ => false,
     })
 }
@@ -434,14 +434,14 @@ fn is_number(expected: &Node, found: Found<'_>) -> Option<bool> {
         return None;
     }
     Some(match (&expected.kind, raw.parse::<i64>(), raw.parse::<u64>()) {
-        (Kind::Int(number), Ok(found), _) => *number == found,
-        (Kind::UInt(number), _, Ok(found)) => *number == found,
-        (Kind::Int(_), _, Ok(_)) | (Kind::UInt(_), Ok(_), _) => false,
+        (NodeKind::Int(number), Ok(found), _) => *number == found,
+        (NodeKind::UInt(number), _, Ok(found)) => *number == found,
+        (NodeKind::Int(_), _, Ok(_)) | (NodeKind::UInt(_), Ok(_), _) => false,
         _ => expected.as_f64()? == raw.parse::<f64>().ok()?,
     })
 }
 
-fn fields(entries: &[Entry], found: Found<'_>, how: ArgsMatch) -> Option<bool> {
+fn fields(entries: &[NodeEntry], found: Found<'_>, how: ArgsMatch) -> Option<bool> {
     if entries.len() > 64 {
         return None;
     }
@@ -467,13 +467,13 @@ fn fields(entries: &[Entry], found: Found<'_>, how: ArgsMatch) -> Option<bool> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::args::Comparison;
+    use super::super::args::ArgsComparison;
     use super::*;
     use proptest::prelude::*;
     use serde_json::json;
     use toolmark_config::plain::PlainText;
 
-    impl Expected {
+    impl ExpectedArgs {
         fn keys(&self) -> Vec<&str> {
             let mut all = Vec::new();
             self.each_key(&mut |key| all.push(key));
@@ -482,15 +482,15 @@ mod tests {
     }
 
     fn quick(expected: &Value, text: &str, how: ArgsMatch) -> Option<bool> {
-        let tree = Expected::new(Node::from_json(expected).unwrap());
+        let tree = ExpectedArgs::new(Node::from_json(expected).unwrap());
         let met = tree.is_met(how, text, &RefCell::default());
         // What is written plainly is compared as text, with the same answer.
         let written: Arc<str> = expected.to_string().into();
         if PlainText::new(&written).is_some_and(|text| text.start().skip().is_some()) {
             let mut keys = KeySpans::new();
             let add = |key: Range<usize>| keys.push(key.start as u32..key.end as u32);
-            Plain::part(&written).skip_object(add).unwrap();
-            let same = Expected::written(&written, 0..written.len() as u32, keys);
+            JsonCursor::part(&written).skip_object(add).unwrap();
+            let same = ExpectedArgs::written(&written, 0..written.len() as u32, keys);
             assert_eq!(same.value(), expected);
             assert_eq!(same.keys(), tree.keys());
             let quick = same.is_met(how, text, &RefCell::default());
@@ -554,7 +554,7 @@ mod tests {
             ]),
         ) {
             let (a, b) = (json!({"k": a}), json!({"k": b}));
-            let slow = Comparison { how, ignore: &[] }.holds(&a, &b);
+            let slow = ArgsComparison { how, ignore: &[] }.holds(&a, &b);
             prop_assert_eq!(quick(&a, &b.to_string(), how), Some(slow));
             prop_assert_eq!(quick(&a, &a.to_string(), how), Some(true));
         }

@@ -3,7 +3,7 @@
 //! Only expectations that ask about classes, typed arguments, exit codes or result kinds need
 //! them, so they are prepared on first use.
 
-use super::table::Made;
+use super::table::TableCall;
 use super::{CallTable, Lack, Truth};
 use serde_json::Value;
 use toolmark_hosts::toolset::{ArgClass, ToolClass};
@@ -13,14 +13,14 @@ use toolmark_trace::Trajectory;
 /// Answers about the calls of some runs.
 pub trait Facts {
     /// Whether the tool of the call is of this class.
-    fn class(&self, made: &Made<'_>, class: ToolClass) -> Truth;
+    fn class(&self, made: &TableCall<'_>, class: ToolClass) -> Truth;
     /// Things that the call names in such arguments, each with its spellings; `None` if the
     /// arguments are not recorded.
-    fn values(&self, made: &Made<'_>, class: ArgClass) -> Option<Vec<Vec<Value>>>;
+    fn values(&self, made: &TableCall<'_>, class: ArgClass) -> Option<Vec<Vec<Value>>>;
     /// Exit code of the command.
-    fn exit_code(&self, made: &Made<'_>) -> Option<i64>;
+    fn exit_code(&self, made: &TableCall<'_>) -> Option<i64>;
     /// Meaning of the result.
-    fn result_kind(&self, made: &Made<'_>) -> ResultKind;
+    fn result_kind(&self, made: &TableCall<'_>) -> ResultKind;
 }
 
 /// Prepares the facts of runs: of the agent itself, then of its sub-agents.
@@ -39,19 +39,23 @@ impl<'a> CallTable<'a> {
         Some(self.facts.get_or_init(|| source(&self.runs)).as_ref())
     }
 
-    pub(super) fn is_of_class(&self, made: &Made<'_>, class: ToolClass) -> Truth {
+    pub(super) fn is_of_class(&self, made: &TableCall<'_>, class: ToolClass) -> Truth {
         self.facts().map_or(Truth::Unknown(Lack::Class), |facts| facts.class(made, class))
     }
 
-    pub(super) fn values_of(&self, made: &Made<'_>, class: ArgClass) -> Option<Vec<Vec<Value>>> {
+    pub(super) fn values_of(
+        &self,
+        made: &TableCall<'_>,
+        class: ArgClass,
+    ) -> Option<Vec<Vec<Value>>> {
         self.facts().and_then(|facts| facts.values(made, class))
     }
 
-    pub(super) fn exit_code_of(&self, made: &Made<'_>) -> Option<i64> {
+    pub(super) fn exit_code_of(&self, made: &TableCall<'_>) -> Option<i64> {
         self.facts().and_then(|facts| facts.exit_code(made))
     }
 
-    pub(super) fn result_kind_of(&self, made: &Made<'_>) -> ResultKind {
+    pub(super) fn result_kind_of(&self, made: &TableCall<'_>) -> ResultKind {
         self.facts().map_or(ResultKind::Unknown, |facts| facts.result_kind(made))
     }
 

@@ -5,8 +5,8 @@
 //! value. Only the remaining patterns are compared call by call.
 
 use super::name::{NamePattern, Prefixes};
-use super::{CallPattern, CallTable, Lack, Made, Truth};
-use crate::engine::{Column, TooLarge};
+use super::{CallPattern, CallTable, Lack, TableCall, Truth};
+use crate::engine::{CallColumn, TooLarge};
 use serde_json::Value;
 use smallvec::SmallVec;
 use std::collections::{BTreeMap, HashMap};
@@ -32,9 +32,9 @@ const MAX_OPEN: usize = 20;
 #[derive(Debug, Clone)]
 pub struct Fits {
     /// Calls that match, per pattern.
-    pub sure: Vec<Column>,
+    pub sure: Vec<CallColumn>,
     /// Calls that match or may match; only for patterns with undecided calls.
-    possible: BTreeMap<usize, Column>,
+    possible: BTreeMap<usize, CallColumn>,
     /// Some of the open questions: pattern, call, and what is missing.
     pub open: Vec<(usize, usize, Lack)>,
 }
@@ -42,7 +42,7 @@ pub struct Fits {
 impl Fits {
     /// Returns the calls that match a pattern or may match it.
     #[must_use]
-    pub fn possible(&self, pattern: usize) -> &Column {
+    pub fn possible(&self, pattern: usize) -> &CallColumn {
         self.possible.get(&pattern).unwrap_or(&self.sure[pattern])
     }
 
@@ -53,7 +53,7 @@ impl Fits {
     }
 
     /// Sets the calls that match a pattern, and those that match or may match it.
-    pub fn set(&mut self, pattern: usize, sure: Column, possible: Column) {
+    pub fn set(&mut self, pattern: usize, sure: CallColumn, possible: CallColumn) {
         match possible == sure {
             true => self.possible.remove(&pattern),
             false => self.possible.insert(pattern, possible),
@@ -72,7 +72,7 @@ impl Fits {
     }
 
     /// Removes calls from those of a pattern.
-    pub fn exclude(&mut self, pattern: usize, calls: &Column) {
+    pub fn exclude(&mut self, pattern: usize, calls: &CallColumn) {
         self.sure[pattern].exclude(calls);
         if let Some(possible) = self.possible.get_mut(&pattern) {
             possible.exclude(calls);
@@ -101,7 +101,7 @@ pub fn fits(
         patterns,
         table,
         fits: Fits {
-            sure: patterns.iter().map(|_| Column::new(calls)).collect(),
+            sure: patterns.iter().map(|_| CallColumn::new(calls)).collect(),
             possible: BTreeMap::new(),
             open: Vec::new(),
         },
@@ -118,7 +118,7 @@ pub fn fits(
 
 /// Patterns that match a name.
 #[derive(Default)]
-struct Bucket {
+struct PatternBucket {
     /// Patterns that only check the name.
     named: SmallVec<[u32; 4]>,
     /// Patterns that are compared call by call.
@@ -130,18 +130,18 @@ struct Bucket {
 }
 
 /// Patterns by argument name, then by required value.
-type Keyed = BTreeMap<String, HashMap<Plain, Vec<u32>>>;
+type Keyed = BTreeMap<String, HashMap<PlainKey, Vec<u32>>>;
 
 /// Key of a value that may equal another value with the same key.
 #[derive(PartialEq, Eq, Hash)]
-enum Plain {
+enum PlainKey {
     Null,
     Bool(bool),
     Number(u64),
     Text(String),
 }
 
-impl Plain {
+impl PlainKey {
     fn of(value: &Value) -> Option<Self> {
         Some(match value {
             Value::Null => Self::Null,
@@ -154,9 +154,13 @@ impl Plain {
     }
 }
 
-fn buckets(patterns: &[&CallPattern], table: &CallTable<'_>, prefixes: Prefixes) -> Vec<Bucket> {
-    let mut buckets: Vec<Bucket> = Vec::new();
-    buckets.resize_with(table.names().len(), Bucket::default);
+fn buckets(
+    patterns: &[&CallPattern],
+    table: &CallTable<'_>,
+    prefixes: Prefixes,
+) -> Vec<PatternBucket> {
+    let mut buckets: Vec<PatternBucket> = Vec::new();
+    buckets.resize_with(table.names().len(), PatternBucket::default);
     for (number, pattern) in patterns.iter().enumerate() {
         let number = number as u32;
         let fitting = table.names().fitting(pattern.name(), prefixes);
@@ -175,12 +179,12 @@ fn buckets(patterns: &[&CallPattern], table: &CallTable<'_>, prefixes: Prefixes)
     buckets
 }
 
-impl Bucket {
+impl PatternBucket {
     /// Sorts the patterns by a required argument value.
     fn sort(&mut self, patterns: &[&CallPattern]) {
         for number in std::mem::take(&mut self.asked) {
             let key = patterns[number as usize].key();
-            match key.and_then(|(key, value)| Some((key, Plain::of(value)?))) {
+            match key.and_then(|(key, value)| Some((key, PlainKey::of(value)?))) {
                 None => self.asked.push(number),
                 Some((key, value)) => {
                     let keyed = self.keyed.get_or_insert_default();
@@ -200,7 +204,7 @@ struct Filling<'a, 't> {
 }
 
 impl Filling<'_, '_> {
-    fn call(&mut self, call: usize, bucket: &Bucket) -> Result<(), TooLarge> {
+    fn call(&mut self, call: usize, bucket: &PatternBucket) -> Result<(), TooLarge> {
         for &pattern in &bucket.named {
             self.fits.sure[pattern as usize].set(call);
         }
@@ -220,7 +224,7 @@ impl Filling<'_, '_> {
         }
         let args = made.seen.call.args.as_ref().and_then(|args| args.parsed());
         for (key, values) in keyed.iter() {
-            let value = args.and_then(|args| args.get(key)).and_then(Plain::of);
+            let value = args.and_then(|args| args.get(key)).and_then(PlainKey::of);
             for &pattern in value.and_then(|value| values.get(&value)).into_iter().flatten() {
                 self.ask(pattern, call, Truth::Yes)?;
             }
@@ -257,7 +261,7 @@ impl Filling<'_, '_> {
 }
 
 /// Returns the cost of comparing a pattern with a call.
-fn cost(pattern: &CallPattern, made: &Made<'_>) -> usize {
+fn cost(pattern: &CallPattern, made: &TableCall<'_>) -> usize {
     let call = made.seen.call;
     let args = match (made.args, &call.args) {
         (Some(text), _) => text.len(),

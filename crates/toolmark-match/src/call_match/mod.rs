@@ -23,26 +23,26 @@ mod truth;
 
 pub use args::{ArgsMatch, Difference, shown};
 pub use condition::{Condition, ConditionConfig, Conditions, Needle, Operators, Values};
-pub use expected::Expected;
+pub use expected::ExpectedArgs;
 pub use expected::KeySpans;
 pub use facts::{FactSource, Facts};
 pub use fits::{Fits, fits};
-pub use name::{Fitting, NamePattern, Names, Prefixes};
-pub use path::{KeyPath, Step as PathStep, written as written_path};
+pub use name::{Fitting, NamePattern, Prefixes, ToolNames};
+pub use path::{KeyPath, KeyStep as PathStep, written as written_path};
 pub use schema::{CompiledSchema, SchemaCompiler, SchemaError, compile_schema};
 pub use slashes::TextReading;
 use table::End;
-pub use table::{Agents, CallTable, Made, Parallel, has_batches};
+pub use table::{Agents, CallTable, Parallel, TableCall, has_batches};
 pub use truth::{Lack, Truth};
 
-use args::Comparison;
+use args::ArgsComparison;
 use serde_json::Value;
 use std::borrow::Cow;
 use std::fmt;
 use std::fmt::Write as _;
 use toolmark_config::CompactString;
 use toolmark_hosts::toolset::{ArgClass, ToolClass};
-use toolmark_outcome::{Numbers, equal};
+use toolmark_outcome::{NumberRules, equal};
 use toolmark_pattern::Pattern;
 use toolmark_shell::results::ResultKind;
 use toolmark_trace::{Call, Fact, Status};
@@ -51,7 +51,7 @@ use toolmark_trace::{Call, Fact, Status};
 #[derive(Debug, Clone, Default)]
 pub struct ArgsRule {
     /// Expected values, if any.
-    pub expected: Option<Expected>,
+    pub expected: Option<ExpectedArgs>,
     /// Comparison mode for arguments.
     pub how: ArgsMatch,
     /// Paths that are not compared.
@@ -71,7 +71,7 @@ pub struct ResultRule {
 
 /// Required position of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Position {
+pub enum CallPosition {
     /// In this step.
     AtStep(u32),
     /// Before this step.
@@ -101,7 +101,7 @@ struct MoreRules {
     result: Option<ResultRule>,
     status: Option<Vec<Status>>,
     max_millis: Option<f64>,
-    positions: Vec<Position>,
+    positions: Vec<CallPosition>,
     /// Class of the tool.
     class: Option<ToolClass>,
     typed: TypedConditions,
@@ -153,7 +153,7 @@ impl CallPattern {
         result: Option<ResultRule>,
         status: Option<Vec<Status>>,
         max_millis: Option<f64>,
-        positions: Vec<Position>,
+        positions: Vec<CallPosition>,
     ) -> Self {
         let class = match name {
             NamePattern::Class(class) => Some(class),
@@ -268,7 +268,7 @@ impl CallPattern {
         self.more.as_ref().and_then(|more| more.max_millis)
     }
 
-    fn positions(&self) -> &[Position] {
+    fn positions(&self) -> &[CallPosition] {
         self.more.as_ref().map_or(&[], |more| &more.positions)
     }
 
@@ -309,7 +309,8 @@ impl CallPattern {
     /// before anything else is compared.
     fn key(&self) -> Option<(&str, &Value)> {
         let sorts = matches!(self.args.how, ArgsMatch::Contains | ArgsMatch::Exact);
-        let Some(Value::Object(fields)) = self.args.expected.as_ref().map(Expected::value) else {
+        let Some(Value::Object(fields)) = self.args.expected.as_ref().map(ExpectedArgs::value)
+        else {
             return None;
         };
         if !sorts || !self.args.ignore.is_empty() {
@@ -341,12 +342,12 @@ impl CallPattern {
         Truth::all(questions.into_iter().map(|question| question()))
     }
 
-    fn class_of(&self, table: &CallTable<'_>, made: &Made<'_>) -> Truth {
+    fn class_of(&self, table: &CallTable<'_>, made: &TableCall<'_>) -> Truth {
         let class = self.more.as_ref().and_then(|more| more.class);
         class.map_or(Truth::Yes, |class| table.is_of_class(made, class))
     }
 
-    fn typed_of(&self, table: &CallTable<'_>, made: &Made<'_>) -> Truth {
+    fn typed_of(&self, table: &CallTable<'_>, made: &TableCall<'_>) -> Truth {
         let typed = self.more.iter().flat_map(|more| &more.typed);
         Truth::all(typed.map(|(class, condition)| {
             let Some(things) = table.values_of(made, *class) else {
@@ -359,7 +360,7 @@ impl CallPattern {
         }))
     }
 
-    fn exit_code_of(&self, table: &CallTable<'_>, made: &Made<'_>) -> Truth {
+    fn exit_code_of(&self, table: &CallTable<'_>, made: &TableCall<'_>) -> Truth {
         let Some(condition) = self.more.as_ref().and_then(|more| more.exit_code.as_ref()) else {
             return Truth::Yes;
         };
@@ -369,7 +370,7 @@ impl CallPattern {
         }
     }
 
-    fn kind_of(&self, table: &CallTable<'_>, made: &Made<'_>) -> Truth {
+    fn kind_of(&self, table: &CallTable<'_>, made: &TableCall<'_>) -> Truth {
         let Some(kinds) = self.more.as_ref().map(|more| &more.kinds).filter(|k| !k.is_empty())
         else {
             return Truth::Yes;
@@ -381,7 +382,7 @@ impl CallPattern {
         }
     }
 
-    fn status_of(&self, made: &Made<'_>) -> Truth {
+    fn status_of(&self, made: &TableCall<'_>) -> Truth {
         let Some(wanted) = self.status() else { return Truth::Yes };
         let status = made.seen.call.status;
         if wanted.contains(&status) {
@@ -396,7 +397,7 @@ impl CallPattern {
         }
     }
 
-    fn duration_of(&self, made: &Made<'_>) -> Truth {
+    fn duration_of(&self, made: &TableCall<'_>) -> Truth {
         match (self.max_millis(), made.seen.call.duration) {
             (None, _) => Truth::Yes,
             (Some(_), None) => Truth::Unknown(Lack::Duration),
@@ -404,7 +405,7 @@ impl CallPattern {
         }
     }
 
-    fn args_of(&self, table: &CallTable<'_>, made: &Made<'_>) -> Truth {
+    fn args_of(&self, table: &CallTable<'_>, made: &TableCall<'_>) -> Truth {
         let conditions = self.conditions();
         if !self.compares_args() && conditions.is_empty() {
             return Truth::Yes;
@@ -432,11 +433,11 @@ impl CallPattern {
         Truth::all(self.conditions().iter().map(|(path, c)| c.holds(path.get(args))))
     }
 
-    fn comparison(&self) -> Comparison<'_> {
-        Comparison { how: self.args.how, ignore: &self.args.ignore }
+    fn comparison(&self) -> ArgsComparison<'_> {
+        ArgsComparison { how: self.args.how, ignore: &self.args.ignore }
     }
 
-    fn result_of(&self, made: &Made<'_>) -> Truth {
+    fn result_of(&self, made: &TableCall<'_>) -> Truth {
         let Some(rule) = self.result() else { return Truth::Yes };
         let Some(result) = &made.seen.call.result else {
             return match made.fidelity.lacks(Fact::Results) {
@@ -468,7 +469,7 @@ impl CallPattern {
         let mut all = Vec::new();
         if let (Some(found), true) = (arguments(made), self.compares_args()) {
             let expected = self.args.expected.as_ref();
-            let differences = |e: &Expected| self.comparison().differences(e.value(), &found);
+            let differences = |e: &ExpectedArgs| self.comparison().differences(e.value(), &found);
             all.extend(expected.into_iter().flat_map(differences));
         }
         if let Some(found) = arguments(made) {
@@ -494,7 +495,7 @@ impl CallPattern {
         for position in self.positions() {
             if position.holds(table, call) == Truth::No {
                 let found = match position {
-                    Position::First | Position::Last => "other calls".to_owned(),
+                    CallPosition::First | CallPosition::Last => "other calls".to_owned(),
                     _ => made
                         .seen
                         .call
@@ -509,7 +510,7 @@ impl CallPattern {
     }
 
     /// Returns the differences in what follows from the tool and the result of the call.
-    fn fact_differences(&self, table: &CallTable<'_>, made: &Made<'_>) -> Vec<Difference> {
+    fn fact_differences(&self, table: &CallTable<'_>, made: &TableCall<'_>) -> Vec<Difference> {
         let Some(more) = &self.more else { return Vec::new() };
         let mut all = Vec::new();
         for (class, condition) in &more.typed {
@@ -589,11 +590,11 @@ impl CallPattern {
             (false, false) => true,
             (true, true) => {
                 let none = Value::Null;
-                let mine = self.args.expected.as_ref().map_or(&none, Expected::value);
-                let theirs = other.args.expected.as_ref().map_or(&none, Expected::value);
+                let mine = self.args.expected.as_ref().map_or(&none, ExpectedArgs::value);
+                let theirs = other.args.expected.as_ref().map_or(&none, ExpectedArgs::value);
                 self.args.how == other.args.how
                     && self.args.ignore == other.args.ignore
-                    && equal(mine, theirs, Numbers::Json)
+                    && equal(mine, theirs, NumberRules::Json)
             }
             _ => false,
         };
@@ -668,7 +669,7 @@ impl CallPattern {
             out.push_str(std::mem::replace(&mut joint, " and "));
             parts.iter().for_each(|part| out.push_str(part));
         };
-        match self.args.expected.as_ref().map(Expected::value) {
+        match self.args.expected.as_ref().map(ExpectedArgs::value) {
             Some(Value::Object(fields)) if self.compares_args() => {
                 for (key, value) in fields.iter().take(4) {
                     add(&[key, " = ", &shown(value)]);
@@ -713,7 +714,7 @@ impl fmt::Display for CallPattern {
     }
 }
 
-impl Position {
+impl CallPosition {
     fn holds(self, table: &CallTable<'_>, call: usize) -> Truth {
         let step = table
             .calls()
@@ -732,7 +733,7 @@ impl Position {
     }
 }
 
-impl fmt::Display for Position {
+impl fmt::Display for CallPosition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             // Specs count steps from 0, texts from 1.
@@ -747,7 +748,7 @@ impl fmt::Display for Position {
 /// Returns the arguments of a call; `None` if the trace does not record them. A call
 /// without arguments in a trace that records them has empty arguments.
 #[must_use]
-pub fn arguments<'a>(made: &Made<'a>) -> Option<Cow<'a, Value>> {
+pub fn arguments<'a>(made: &TableCall<'a>) -> Option<Cow<'a, Value>> {
     match &made.seen.call.args {
         Some(args) => {
             Some(args.parsed().map_or_else(|| Cow::Owned(args.to_value()), Cow::Borrowed))

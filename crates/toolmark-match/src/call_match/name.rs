@@ -119,7 +119,7 @@ impl fmt::Display for NamePattern {
 
 /// Distinct names of the called tools.
 #[derive(Debug, Default)]
-pub struct Names {
+pub struct ToolNames {
     names: Vec<ToolName>,
     /// Names as recorded in the trace.
     full: Vec<CompactString>,
@@ -145,7 +145,7 @@ struct Apart {
 }
 
 /// Names by their numbers; mostly it is one.
-pub(super) type Numbers = SmallVec<[u32; 4]>;
+pub(super) type NameNumbers = SmallVec<[u32; 4]>;
 
 /// Initial capacity for names.
 const USUAL: usize = 16;
@@ -157,12 +157,12 @@ const FEW: usize = 32;
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Fitting {
     /// Numbers of the matching names.
-    pub yes: Numbers,
+    pub yes: NameNumbers,
     /// Names on which a pattern exceeded its step limit.
-    pub unknown: Numbers,
+    pub unknown: NameNumbers,
 }
 
-impl Names {
+impl ToolNames {
     /// Returns the number of a name; a new name gets a new number.
     pub fn add(&mut self, name: &ToolName) -> u32 {
         let full = name.full();
@@ -276,7 +276,7 @@ impl Names {
         found
     }
 
-    fn called(&self, word: &str, prefixes: Prefixes) -> Numbers {
+    fn called(&self, word: &str, prefixes: Prefixes) -> NameNumbers {
         if let Some(number) = self.number(word) {
             return smallvec![number];
         }
@@ -287,7 +287,7 @@ impl Names {
         let is_one_server = apart.servers.get(word).is_none_or(|servers| servers.len() == 1);
         match (apart.by_tool.get(word).map(Vec::as_slice), prefixes) {
             (Some([number]), Prefixes::MayBeLeftOut) if is_one_server => smallvec![*number],
-            _ => Numbers::new(),
+            _ => NameNumbers::new(),
         }
     }
 }
@@ -316,7 +316,7 @@ mod tests {
 
     #[test]
     fn names_are_found_however_many_there_are() {
-        let mut names = Names::default();
+        let mut names = ToolNames::default();
         for round in 0..2 {
             for n in 0..3 * FEW {
                 let name = format!("tool_{n}");
@@ -330,7 +330,7 @@ mod tests {
 
     #[test]
     fn servers_may_be_left_out_where_there_is_one() {
-        let mut names = Names::default();
+        let mut names = ToolNames::default();
         for name in ["mcp__web__search", "mcp__a__read", "mcp__b__read", "Bash", "mcp__x__Bash"] {
             names.add(&ToolName::new(name));
         }

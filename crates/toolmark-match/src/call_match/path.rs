@@ -9,7 +9,7 @@ use std::fmt;
 /// that contains dots or brackets is quoted: `a."b.c"` or `a["b.c"]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeyPath {
-    parts: Vec<Part>,
+    parts: Vec<PathPart>,
     text: String,
 }
 
@@ -35,7 +35,7 @@ pub enum KeyPathError {
 
 /// One part of a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum PathPart {
     /// The value of a key.
     Key(String),
     /// An element of a list.
@@ -69,18 +69,18 @@ impl KeyPath {
     }
 
     /// Whether this is the place at the end of `steps`.
-    pub fn is(&self, steps: &[Step<'_>]) -> bool {
+    pub fn is(&self, steps: &[KeyStep<'_>]) -> bool {
         self.parts.len() == steps.len()
             && self.parts.iter().zip(steps).all(|(part, step)| match (part, step) {
-                (Part::Key(key), Step::Key(step)) => key == step,
-                (Part::Index(index), Step::Index(step)) => index == step,
-                (Part::Key(key), Step::Index(step)) => key.parse() == Ok(*step),
-                (Part::Index(_), Step::Key(_)) => false,
+                (PathPart::Key(key), KeyStep::Key(step)) => key == step,
+                (PathPart::Index(index), KeyStep::Index(step)) => index == step,
+                (PathPart::Key(key), KeyStep::Index(step)) => key.parse() == Ok(*step),
+                (PathPart::Index(_), KeyStep::Key(_)) => false,
             })
     }
 }
 
-impl Part {
+impl PathPart {
     fn of<'v>(&self, value: &'v Value) -> Option<&'v Value> {
         match (self, value) {
             (Self::Key(key), Value::Object(fields)) => fields.get(key),
@@ -99,7 +99,7 @@ impl fmt::Display for KeyPath {
 
 /// One step into a value during a walk.
 #[derive(Debug, Clone, Copy)]
-pub enum Step<'v> {
+pub enum KeyStep<'v> {
     /// Into the value of a key.
     Key(&'v str),
     /// Into an element of a list.
@@ -108,12 +108,12 @@ pub enum Step<'v> {
 
 /// Formats a path of these steps.
 #[must_use]
-pub fn written(steps: &[Step<'_>]) -> String {
+pub fn written(steps: &[KeyStep<'_>]) -> String {
     let mut out = String::new();
     for step in steps {
         match step {
-            Step::Index(index) => out.push_str(&format!("[{index}]")),
-            Step::Key(key) => {
+            KeyStep::Index(index) => out.push_str(&format!("[{index}]")),
+            KeyStep::Key(key) => {
                 if !out.is_empty() {
                     out.push('.');
                 }
@@ -127,28 +127,28 @@ pub fn written(steps: &[Step<'_>]) -> String {
     out
 }
 
-fn key(text: &str) -> Result<(Part, &str), KeyPathError> {
+fn key(text: &str) -> Result<(PathPart, &str), KeyPathError> {
     if let Some(inner) = text.strip_prefix('"') {
         let (key, rest) = quoted(inner)?;
-        return Ok((Part::Key(key), rest));
+        return Ok((PathPart::Key(key), rest));
     }
     let end = text.find(['.', '[', ']', '"']).unwrap_or(text.len());
     let (key, rest) = text.split_at(end);
     if key.is_empty() {
         return Err(KeyPathError::EmptyKey);
     }
-    Ok((Part::Key(key.to_owned()), rest))
+    Ok((PathPart::Key(key.to_owned()), rest))
 }
 
-fn bracket(inner: &str) -> Result<(Part, &str), KeyPathError> {
+fn bracket(inner: &str) -> Result<(PathPart, &str), KeyPathError> {
     let (part, rest) = if let Some(inner) = inner.strip_prefix('"') {
         let (key, rest) = quoted(inner)?;
-        (Part::Key(key), rest)
+        (PathPart::Key(key), rest)
     } else {
         let end = inner.find(']').unwrap_or(inner.len());
         let (index, rest) = inner.split_at(end);
         let index = index.parse().map_err(|_| KeyPathError::NotAnIndex(index.to_owned()))?;
-        (Part::Index(index), rest)
+        (PathPart::Index(index), rest)
     };
     let rest = rest.strip_prefix(']').ok_or(KeyPathError::OpenBracket)?;
     Ok((part, rest))
@@ -200,7 +200,7 @@ mod tests {
 
     #[test]
     fn written_paths_are_read_again() {
-        let steps = [Step::Key("a"), Step::Key("b.c"), Step::Index(3), Step::Key("")];
+        let steps = [KeyStep::Key("a"), KeyStep::Key("b.c"), KeyStep::Index(3), KeyStep::Key("")];
         let text = written(&steps);
         assert_eq!(text, "a.\"b.c\"[3].\"\"");
         assert!(KeyPath::parse(&text).unwrap().is(&steps));

@@ -2,9 +2,9 @@
 
 use super::args::ArgsMatch;
 use super::condition::Condition;
-use super::path::{KeyPath, Step, written};
+use super::path::{KeyPath, KeyStep, written};
 use crate::Building;
-use toolmark_config::{Entry, Kind, Node, Problem, Span, Spanned};
+use toolmark_config::{Node, NodeEntry, NodeKind, NodeSpan, Problem, Spanned};
 use toolmark_pattern::Pattern;
 
 /// The regular expression that a text between slashes is.
@@ -38,7 +38,7 @@ impl<'c> TextReading<'c> {
 }
 
 /// The pattern of a regular expression between slashes, which stands at `span`.
-pub(super) fn pattern(regex: &str, span: Span, building: &mut Building<'_>) -> Option<Pattern> {
+pub(super) fn pattern(regex: &str, span: NodeSpan, building: &mut Building<'_>) -> Option<Pattern> {
     let pattern = building.pattern(&Spanned { value: regex.to_owned(), span })?;
     let is_of_path = |c: char| c.is_alphanumeric() || matches!(c, '/' | '.' | '-' | '_');
     if regex.contains('/') && regex.chars().all(is_of_path) {
@@ -75,7 +75,7 @@ pub(super) fn split(
     let plain = take(args, reading, &mut Vec::new(), &mut found);
     let mut split = Split { plain, places: Vec::new(), conditions: Vec::new() };
     let mut is_good = true;
-    for Found { place, text, span, is_bound } in found {
+    for SlashPattern { place, text, span, is_bound } in found {
         let condition = match is_bound {
             true => Some(Condition::bound(&text)),
             false => pattern(&text, span, building).map(Condition::found),
@@ -95,10 +95,10 @@ pub(super) fn split(
 }
 
 /// A place with the regular expression or the name of a bound value that was there.
-struct Found {
+struct SlashPattern {
     place: String,
     text: String,
-    span: Span,
+    span: NodeSpan,
     is_bound: bool,
 }
 
@@ -106,43 +106,45 @@ struct Found {
 fn take<'n>(
     node: &'n Node,
     reading: TextReading<'_>,
-    steps: &mut Vec<Step<'n>>,
-    found: &mut Vec<Found>,
+    steps: &mut Vec<KeyStep<'n>>,
+    found: &mut Vec<SlashPattern>,
 ) -> Option<Node> {
     let kind = match &node.kind {
-        Kind::Text(text) if !steps.is_empty() => {
+        NodeKind::Text(text) if !steps.is_empty() => {
             let bound = reading.bound(text);
             let Some(text) = bound.or_else(|| reading.regex(text)) else {
                 return Some(node.clone());
             };
             let (text, is_bound) = (text.to_owned(), bound.is_some());
-            found.push(Found { place: written(steps), text, span: node.span, is_bound });
+            found.push(SlashPattern { place: written(steps), text, span: node.span, is_bound });
             return None;
         }
-        Kind::Map(entries) => {
+        NodeKind::Map(entries) => {
             let before = found.len();
             let mut left = Vec::with_capacity(entries.len());
             for entry in entries {
-                steps.push(Step::Key(&entry.key));
+                steps.push(KeyStep::Key(&entry.key));
                 let value = take(&entry.value, reading, steps, found);
                 steps.pop();
-                left.extend(value.map(|value| Entry { value, ..entry.clone() }));
+                left.extend(value.map(|value| NodeEntry { value, ..entry.clone() }));
             }
             // A map of nothing else has nothing to compare.
             if left.is_empty() && found.len() > before && steps.is_empty() {
                 return None;
             }
-            Kind::Map(left)
+            NodeKind::Map(left)
         }
-        Kind::List(items) => {
+        NodeKind::List(items) => {
             let mut left = Vec::with_capacity(items.len());
             for (index, item) in items.iter().enumerate() {
-                steps.push(Step::Index(index));
+                steps.push(KeyStep::Index(index));
                 // Its place stays, so that the others keep theirs.
-                left.push(take(item, reading, steps, found).unwrap_or_else(|| Kind::Null.into()));
+                left.push(
+                    take(item, reading, steps, found).unwrap_or_else(|| NodeKind::Null.into()),
+                );
                 steps.pop();
             }
-            Kind::List(left)
+            NodeKind::List(left)
         }
         _ => return Some(node.clone()),
     };

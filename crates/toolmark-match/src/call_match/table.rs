@@ -1,17 +1,17 @@
 //! The calls that expectations are compared with.
 
 use super::facts::{FactSource, Facts};
-use super::name::Names;
-use super::{ArgsMatch, Expected};
-use crate::engine::{Batches, Column};
+use super::name::ToolNames;
+use super::{ArgsMatch, ExpectedArgs};
+use crate::engine::{Batches, CallColumn};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use smallvec::SmallVec;
 use std::borrow::Cow;
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
-use toolmark_outcome::{CallRef, Evidence, Role};
-use toolmark_outcome::{IndexedCall, View};
+use toolmark_outcome::{CallRef, Evidence, EvidenceRole};
+use toolmark_outcome::{IndexedCall, TrajectoryView};
 use toolmark_scan::Scanner;
 use toolmark_trace::{Actor, Call, Fact, Fidelity, Payload, Status, ToolName, Trajectory};
 
@@ -39,7 +39,7 @@ pub enum Parallel {
 
 /// A call in the table.
 #[derive(Debug, Clone, Copy)]
-pub struct Made<'a> {
+pub struct TableCall<'a> {
     /// The call, and its index in its own trajectory.
     pub seen: IndexedCall<'a>,
     /// Facts that its trajectory does not record.
@@ -54,7 +54,7 @@ pub struct Made<'a> {
     is_batched: bool,
 }
 
-impl Made<'_> {
+impl TableCall<'_> {
     /// Whether the call is known to have had no effect: denied, failed, interrupted or
     /// unanswered. A trace without results does not show this.
     #[must_use]
@@ -68,10 +68,10 @@ impl Made<'_> {
 
 /// The calls that expectations are compared with, in order.
 pub struct CallTable<'a> {
-    made: Vec<Made<'a>>,
-    names: Names,
+    made: Vec<TableCall<'a>>,
+    names: ToolNames,
     batches: Batches,
-    undone: Column,
+    undone: CallColumn,
     left_out: usize,
     scanner: RefCell<Scanner>,
     /// Whether the calls of sub-agents are in the table only for what is forbidden.
@@ -92,12 +92,12 @@ pub(super) enum End {
 impl<'a> CallTable<'a> {
     /// Builds the table of a view.
     #[must_use]
-    pub fn of(view: &View<'a>, agents: Agents, parallel: Parallel) -> Self {
+    pub fn of(view: &TrajectoryView<'a>, agents: Agents, parallel: Parallel) -> Self {
         let trajectory = view.trajectory();
         let all = view.calls();
         let made = Vec::with_capacity(all.len());
         let runs = SmallVec::new();
-        let mut filler = Filler { made, names: Names::default(), agents, lanes: 0, runs };
+        let mut filler = Filler { made, names: ToolNames::default(), agents, lanes: 0, runs };
         filler.fill(trajectory, all, view.turn_index().is_none());
         let Filler { made, names, runs, .. } = filler;
         let left_out = match agents {
@@ -115,7 +115,7 @@ impl<'a> CallTable<'a> {
                 Some((made.lane, step))
             })),
         };
-        let undone = Column::from_fn(made.len(), |call| made[call].is_undone());
+        let undone = CallColumn::from_fn(made.len(), |call| made[call].is_undone());
         Self {
             made,
             names,
@@ -133,7 +133,7 @@ impl<'a> CallTable<'a> {
     /// Builds the table for expectations of the agent itself and prohibitions for its sub-agents
     /// too: their calls are in the table, but do not count as expected ones.
     #[must_use]
-    pub fn with_prohibited(view: &View<'a>, parallel: Parallel) -> Self {
+    pub fn with_prohibited(view: &TrajectoryView<'a>, parallel: Parallel) -> Self {
         Self { counts_main: true, ..Self::of(view, Agents::All, parallel) }
     }
 
@@ -147,8 +147,8 @@ impl<'a> CallTable<'a> {
 
     /// Returns the calls that meet no expectation because of the agent that made them, if any.
     #[must_use]
-    pub fn uncounted(&self) -> Option<Column> {
-        self.counts_main.then(|| Column::from_fn(self.len(), |call| !self.counts(call)))
+    pub fn uncounted(&self) -> Option<CallColumn> {
+        self.counts_main.then(|| CallColumn::from_fn(self.len(), |call| !self.counts(call)))
     }
 
     /// Whether a call is made before, or after, all others that count.
@@ -166,7 +166,7 @@ impl<'a> CallTable<'a> {
 
     /// Returns the calls.
     #[must_use]
-    pub fn calls(&self) -> &[Made<'a>] {
+    pub fn calls(&self) -> &[TableCall<'a>] {
         &self.made
     }
 
@@ -184,7 +184,7 @@ impl<'a> CallTable<'a> {
 
     /// Returns the names of the called tools.
     #[must_use]
-    pub fn names(&self) -> &Names {
+    pub fn names(&self) -> &ToolNames {
         &self.names
     }
 
@@ -196,7 +196,7 @@ impl<'a> CallTable<'a> {
 
     /// Returns the calls that are known to have had no effect.
     #[must_use]
-    pub fn undone(&self) -> &Column {
+    pub fn undone(&self) -> &CallColumn {
         &self.undone
     }
 
@@ -210,9 +210,9 @@ impl<'a> CallTable<'a> {
     /// decide.
     pub(super) fn is_met(
         &self,
-        expected: &Expected,
+        expected: &ExpectedArgs,
         how: ArgsMatch,
-        made: &Made<'_>,
+        made: &TableCall<'_>,
     ) -> Option<bool> {
         match (made.args, &made.seen.call.args) {
             (Some(args), _) => expected.is_met(how, args, &self.scanner),
@@ -241,7 +241,7 @@ impl<'a> CallTable<'a> {
 
     /// Returns the reference to a call for evidence.
     #[must_use]
-    pub fn call_ref(&self, view: &View<'_>, call: usize) -> Option<CallRef> {
+    pub fn call_ref(&self, view: &TrajectoryView<'_>, call: usize) -> Option<CallRef> {
         self.made.get(call).map(|made| view.call_ref(made.seen))
     }
 
@@ -264,8 +264,8 @@ impl<'a> CallTable<'a> {
     #[must_use]
     pub fn evidence(
         &self,
-        view: &View<'_>,
-        role: Role,
+        view: &TrajectoryView<'_>,
+        role: EvidenceRole,
         text: impl Into<String>,
         call: usize,
     ) -> Option<Evidence> {
@@ -279,8 +279,8 @@ impl<'a> CallTable<'a> {
 }
 
 struct Filler<'a> {
-    made: Vec<Made<'a>>,
-    names: Names,
+    made: Vec<TableCall<'a>>,
+    names: ToolNames,
     agents: Agents,
     lanes: u32,
     runs: SmallVec<[&'a Trajectory; 1]>,
@@ -296,8 +296,8 @@ impl<'a> Filler<'a> {
             self.names.offer(ToolName::new(tool.name.clone()));
         }
         let mut children = match self.agents {
-            Agents::Main => Children::default(),
-            Agents::All => Children::of(trajectory),
+            Agents::Main => PendingChildren::default(),
+            Agents::All => PendingChildren::of(trajectory),
         };
         let mut started = Vec::new();
         for (at, seen) in calls.iter().enumerate() {
@@ -310,7 +310,7 @@ impl<'a> Filler<'a> {
                 Some(Cow::Borrowed(text)) => Some(text),
                 _ => None,
             };
-            self.made.push(Made { seen: *seen, fidelity, args, name, lane, is_batched });
+            self.made.push(TableCall { seen: *seen, fidelity, args, name, lane, is_batched });
             started.extend(children.take(seen.call));
             // Runs started by a response come after all calls of the response.
             let next = calls.get(at + 1);
@@ -339,13 +339,13 @@ impl<'a> Filler<'a> {
 
 /// Runs of sub-agents, waiting for the call that started them.
 #[derive(Default)]
-struct Children<'a> {
+struct PendingChildren<'a> {
     waiting: Vec<Option<&'a Trajectory>>,
     by_call: HashMap<String, Vec<usize>>,
     by_id: HashMap<String, Vec<usize>>,
 }
 
-impl<'a> Children<'a> {
+impl<'a> PendingChildren<'a> {
     fn of(trajectory: &'a Trajectory) -> Self {
         let mut all = Self::default();
         for (at, child) in trajectory.children.iter().enumerate() {

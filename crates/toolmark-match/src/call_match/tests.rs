@@ -5,9 +5,9 @@ use super::{Agents, CallPattern, CallTable, Parallel, Prefixes, Truth, fits};
 use crate::Building;
 use serde_json::{Value, json};
 use std::path::Path;
-use toolmark_config::{Node, Problem, Span, read};
+use toolmark_config::{Node, NodeSpan, Problem, read};
 use toolmark_outcome::Profile;
-use toolmark_outcome::View;
+use toolmark_outcome::TrajectoryView;
 use toolmark_outcome::testing::{runs, vally};
 use toolmark_trace::{Fact, Fidelity, Trajectory};
 
@@ -23,7 +23,7 @@ fn pattern(config: Value) -> CallPattern {
         schemas: crate::call_match::compile_schema,
         problems: &mut problems,
     };
-    let pattern = call.0.call(&call.0.tool).compile(Span::default(), &mut building);
+    let pattern = call.0.call(&call.0.tool).compile(NodeSpan::default(), &mut building);
     pattern.unwrap_or_else(|| panic!("{problems:?}"))
 }
 
@@ -52,7 +52,7 @@ fn run(args: Value, result: Value) -> Trajectory {
 
 fn lay(config: Value, run: &Trajectory) -> Truth {
     let pattern = pattern(config);
-    let view = View::whole(run);
+    let view = TrajectoryView::whole(run);
     let table = CallTable::of(&view, Agents::Main, Parallel::Free);
     let truth = pattern.fits(&table, 1);
     // The table over many calls says the same.
@@ -183,7 +183,7 @@ fn what_is_not_recorded_is_unknown() {
     // The tool is known, and so is the position in the list.
     assert_eq!(lay(json!("a"), &made), Truth::Yes);
     assert_eq!(lay(json!({"tool": "a", "first": true}), &made), Truth::No);
-    let view = View::whole(&made);
+    let view = TrajectoryView::whole(&made);
     let table = CallTable::of(&view, Agents::Main, Parallel::Free);
     assert_eq!(table.undone().count(), 0, "without results nobody knows what was not answered");
 }
@@ -229,7 +229,7 @@ fn sub_agents_stand_behind_the_call_that_started_them() {
     main.children.push(child.clone());
     child.parent = None;
     main.children.push(child);
-    let view = View::whole(&main);
+    let view = TrajectoryView::whole(&main);
     let names = |table: &CallTable<'_>| -> Vec<String> {
         table.calls().iter().map(|made| table.names().get(made.name).into_owned()).collect()
     };

@@ -3,7 +3,7 @@
 /// A set of calls with fast search for the next one: a bit per call, and a bit per
 /// word of calls.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Column {
+pub struct CallColumn {
     calls: usize,
     bits: Bits,
 }
@@ -12,16 +12,16 @@ pub struct Column {
 enum Bits {
     /// A set over at most 64 calls, which most trajectories have.
     Few(u64),
-    Many(Box<Words>),
+    Many(Box<ColumnWords>),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Words {
+struct ColumnWords {
     words: Vec<u64>,
     summary: Vec<u64>,
 }
 
-impl Column {
+impl CallColumn {
     /// Creates an empty set over this number of calls.
     #[must_use]
     pub fn new(calls: usize) -> Self {
@@ -29,7 +29,7 @@ impl Column {
             0..=64 => Bits::Few(0),
             _ => {
                 let words = calls.div_ceil(64);
-                Bits::Many(Box::new(Words {
+                Bits::Many(Box::new(ColumnWords {
                     words: vec![0; words],
                     summary: vec![0; words.div_ceil(64)],
                 }))
@@ -134,7 +134,7 @@ impl Column {
     }
 }
 
-impl Words {
+impl ColumnWords {
     fn set(&mut self, call: usize) {
         let word = call / 64;
         self.words[word] |= 1 << (call % 64);
@@ -172,28 +172,28 @@ mod tests {
     #[test]
     fn finds_the_next_across_words() {
         let wanted = [0, 1, 63, 64, 4095, 4096, 9999, 300_000];
-        let column = Column::from_fn(300_001, |call| wanted.contains(&call));
+        let column = CallColumn::from_fn(300_001, |call| wanted.contains(&call));
         assert_eq!(column.iter().collect::<Vec<_>>(), wanted);
         assert_eq!(column.count(), wanted.len());
         assert_eq!(column.next(65), Some(4095));
         assert_eq!(column.next(300_001), None);
         assert!(column.get(64) && !column.get(65) && !column.get(1 << 40));
-        assert_eq!(Column::new(0).next(0), None);
+        assert_eq!(CallColumn::new(0).next(0), None);
     }
 
     #[test]
     fn sets_are_merged() {
         for calls in [1, 63, 64, 65, 200] {
-            let even = Column::from_fn(calls, |call| call % 2 == 0);
-            let three = Column::from_fn(calls, |call| call % 3 == 0);
+            let even = CallColumn::from_fn(calls, |call| call % 2 == 0);
+            let three = CallColumn::from_fn(calls, |call| call % 3 == 0);
             let mut both = even.clone();
             both.include(&three);
-            assert_eq!(both, Column::from_fn(calls, |call| call % 2 == 0 || call % 3 == 0));
+            assert_eq!(both, CallColumn::from_fn(calls, |call| call % 2 == 0 || call % 3 == 0));
             assert_eq!(both.iter().count(), both.count());
             both.exclude(&even);
-            assert_eq!(both, Column::from_fn(calls, |call| call % 2 != 0 && call % 3 == 0));
+            assert_eq!(both, CallColumn::from_fn(calls, |call| call % 2 != 0 && call % 3 == 0));
             both.exclude(&three);
-            assert!(both.is_empty() && both == Column::new(calls));
+            assert!(both.is_empty() && both == CallColumn::new(calls));
             assert!(!both.get(calls) && both.next(calls).is_none());
         }
     }

@@ -2,8 +2,8 @@
 
 use super::align::TooLarge;
 use super::assign::assign_choices;
-use super::column::Column;
-use super::sequence::Calls;
+use super::column::CallColumn;
+use super::sequence::MatchedCalls;
 use smallvec::SmallVec;
 use std::collections::VecDeque;
 
@@ -28,17 +28,21 @@ pub struct Want {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Covered {
     /// Calls assigned to each expectation, in order.
-    pub calls: Vec<Calls>,
+    pub calls: Vec<MatchedCalls>,
     /// Number of missing calls of each expectation.
     pub missing: Vec<usize>,
     /// All assigned calls.
-    pub used: Column,
+    pub used: CallColumn,
 }
 
 /// Assigns as many calls to expectations as possible; among the maximal assignments, one that
 /// leaves the fewest calls unassigned. `elsewhere` are calls that are
 /// used elsewhere and may be left unassigned here.
-pub fn cover(wants: &[Want], columns: &[Column], elsewhere: &Column) -> Result<Covered, TooLarge> {
+pub fn cover(
+    wants: &[Want],
+    columns: &[CallColumn],
+    elsewhere: &CallColumn,
+) -> Result<Covered, TooLarge> {
     let calls = elsewhere.calls();
     // Who wants more takes whatever fits, so nothing of it is left over.
     let mut spare = elsewhere.clone();
@@ -63,9 +67,9 @@ pub fn cover(wants: &[Want], columns: &[Column], elsewhere: &Column) -> Result<C
     drop(choices);
     exchange(wants, columns, &owners, &mut of_copy, &spare);
     let mut covered = Covered {
-        calls: vec![Calls::new(); wants.len()],
+        calls: vec![MatchedCalls::new(); wants.len()],
         missing: wants.iter().map(|want| want.count).collect(),
-        used: Column::new(calls),
+        used: CallColumn::new(calls),
     };
     for (&owner, call) in owners.iter().zip(&of_copy) {
         if let Some(call) = *call {
@@ -89,10 +93,10 @@ pub fn cover(wants: &[Want], columns: &[Column], elsewhere: &Column) -> Result<C
 /// Exchanges assigned calls that are used elsewhere for calls that would be left over.
 fn exchange(
     wants: &[Want],
-    columns: &[Column],
+    columns: &[CallColumn],
     owners: &[usize],
     of_copy: &mut [Option<usize>],
-    spare: &Column,
+    spare: &CallColumn,
 ) {
     let mut could_go = of_copy.iter().flatten().filter(|call| spare.get(**call)).count();
     if could_go == 0 {
@@ -151,8 +155,8 @@ fn exchange(
 mod tests {
     use super::*;
 
-    fn columns(calls: usize, fits: &[&[usize]]) -> Vec<Column> {
-        fits.iter().map(|fits| Column::from_fn(calls, |call| fits.contains(&call))).collect()
+    fn columns(calls: usize, fits: &[&[usize]]) -> Vec<CallColumn> {
+        fits.iter().map(|fits| CallColumn::from_fn(calls, |call| fits.contains(&call))).collect()
     }
 
     fn want(column: usize, count: usize, more: bool) -> Want {
@@ -163,12 +167,15 @@ mod tests {
     fn counts_are_calls_of_their_own() {
         let columns = columns(4, &[&[0, 1, 2], &[1]]);
         let covered =
-            cover(&[want(0, 3, false), want(1, 1, false)], &columns, &Column::new(4)).unwrap();
+            cover(&[want(0, 3, false), want(1, 1, false)], &columns, &CallColumn::new(4)).unwrap();
         assert_eq!(covered.missing.iter().sum::<usize>(), 1);
         let covered =
-            cover(&[want(0, 2, false), want(1, 1, false)], &columns, &Column::new(4)).unwrap();
-        assert_eq!(covered.calls, [Calls::from_slice(&[0, 2]), Calls::from_slice(&[1])]);
-        let covered = cover(&[want(0, 9, false)], &columns, &Column::new(4)).unwrap();
+            cover(&[want(0, 2, false), want(1, 1, false)], &columns, &CallColumn::new(4)).unwrap();
+        assert_eq!(
+            covered.calls,
+            [MatchedCalls::from_slice(&[0, 2]), MatchedCalls::from_slice(&[1])]
+        );
+        let covered = cover(&[want(0, 9, false)], &columns, &CallColumn::new(4)).unwrap();
         assert_eq!((covered.missing[0], covered.calls[0].len()), (6, 3));
     }
 
@@ -178,12 +185,15 @@ mod tests {
         // one, which takes all it can get.
         let columns = columns(3, &[&[0, 2], &[0, 1]]);
         let covered =
-            cover(&[want(0, 1, false), want(1, 1, true)], &columns, &Column::new(3)).unwrap();
-        assert_eq!(covered.calls, [Calls::from_slice(&[2]), Calls::from_slice(&[0, 1])]);
+            cover(&[want(0, 1, false), want(1, 1, true)], &columns, &CallColumn::new(3)).unwrap();
+        assert_eq!(
+            covered.calls,
+            [MatchedCalls::from_slice(&[2]), MatchedCalls::from_slice(&[0, 1])]
+        );
         assert_eq!(covered.used.count(), 3);
         // A call that is used elsewhere may be left over.
-        let elsewhere = Column::from_fn(3, |call| call == 0);
+        let elsewhere = CallColumn::from_fn(3, |call| call == 0);
         let covered = cover(&[want(0, 1, false)], &columns, &elsewhere).unwrap();
-        assert_eq!(covered.calls, [Calls::from_slice(&[2])]);
+        assert_eq!(covered.calls, [MatchedCalls::from_slice(&[2])]);
     }
 }

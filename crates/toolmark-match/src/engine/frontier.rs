@@ -19,9 +19,9 @@
 
 use super::align::TooLarge;
 use super::batches::Batches;
-use super::column::Column;
+use super::column::CallColumn;
 use super::room::{Added, Held, Room};
-use super::sequence::{Alignment, Calls, Element, Extras, Item, Place};
+use super::sequence::{Alignment, Element, ExpectationMatch, ExpectedItem, Extras, MatchedCalls};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
@@ -68,7 +68,7 @@ impl Gain {
 
 /// Position and gain of a path.
 #[derive(Clone, Copy)]
-struct State {
+struct FrontierState {
     gain: Gain,
     /// Current batch, from 1; 0 before the first.
     batch: u32,
@@ -102,13 +102,13 @@ enum Visit {
 }
 
 pub(super) struct Frontier<'a> {
-    columns: &'a [Column],
+    columns: &'a [CallColumn],
     batches: &'a Batches,
     extras: Extras,
     room: Room<'a>,
-    states: Vec<State>,
+    states: Vec<FrontierState>,
     held: Vec<Held>,
-    items: Vec<Item>,
+    items: Vec<ExpectedItem>,
     groups: Vec<Vec<u32>>,
     /// Maximum number of paths kept.
     width: usize,
@@ -119,7 +119,7 @@ pub(super) struct Frontier<'a> {
 }
 
 impl<'a> Frontier<'a> {
-    pub(super) fn new(columns: &'a [Column], batches: &'a Batches, extras: Extras) -> Self {
+    pub(super) fn new(columns: &'a [CallColumn], batches: &'a Batches, extras: Extras) -> Self {
         Self {
             columns,
             batches,
@@ -138,7 +138,7 @@ impl<'a> Frontier<'a> {
     /// Returns the best alignment.
     pub(super) fn solve(
         sequence: &[Element],
-        columns: &[Column],
+        columns: &[CallColumn],
         batches: &Batches,
         extras: Extras,
     ) -> Result<Alignment, TooLarge> {
@@ -154,7 +154,7 @@ impl<'a> Frontier<'a> {
 
     /// Returns the end of the best path.
     fn best(&mut self, sequence: &[Element]) -> Result<Option<u32>, TooLarge> {
-        let start = State {
+        let start = FrontierState {
             gain: Gain::default(),
             batch: 0,
             held: (0, 0),
@@ -220,7 +220,7 @@ impl<'a> Frontier<'a> {
         Ok(ways)
     }
 
-    fn item(&mut self, item: &Item, mut ways: Vec<u32>) -> Result<Vec<u32>, TooLarge> {
+    fn item(&mut self, item: &ExpectedItem, mut ways: Vec<u32>) -> Result<Vec<u32>, TooLarge> {
         let number = self.number(item);
         let there = item.count.min(self.columns[item.column].count());
         for _ in 0..there {
@@ -236,7 +236,8 @@ impl<'a> Frontier<'a> {
             for way in &mut ways {
                 let state = self.states[*way as usize];
                 let gain = state.gain.plus(Gain::missing(absent));
-                *way = self.push(State { gain, parent: *way, visit, moved: false, ..state })?;
+                *way =
+                    self.push(FrontierState { gain, parent: *way, visit, moved: false, ..state })?;
             }
         }
         if item.more && self.extras == Extras::Forbidden {
@@ -245,7 +246,7 @@ impl<'a> Frontier<'a> {
         Ok(ways)
     }
 
-    fn number(&mut self, item: &Item) -> u32 {
+    fn number(&mut self, item: &ExpectedItem) -> u32 {
         self.items.push(*item);
         self.items.len() as u32 - 1
     }
@@ -266,7 +267,7 @@ impl<'a> Frontier<'a> {
             };
             if let Some((gain, is_best)) = met {
                 let held = self.keep(&held);
-                let state = State { gain, held, parent: way, visit, moved: false, ..state };
+                let state = FrontierState { gain, held, parent: way, visit, moved: false, ..state };
                 next.push(self.push(state)?);
                 if is_best {
                     return Ok(());
@@ -283,14 +284,20 @@ impl<'a> Frontier<'a> {
             false => state.gain.plus(Gain::missing(1)),
         };
         if self.may_win(gain, state.batch) {
-            next.push(self.push(State { gain, parent: way, visit, moved: false, ..state })?);
+            next.push(self.push(FrontierState {
+                gain,
+                parent: way,
+                visit,
+                moved: false,
+                ..state
+            })?);
         }
         Ok(())
     }
 
     /// Returns what a path holds, and an additional expectation that needs a call in
     /// the same batch; `None` if there can be none.
-    fn beside(&self, state: &State, number: u32) -> Option<(Vec<Held>, Held)> {
+    fn beside(&self, state: &FrontierState, number: u32) -> Option<(Vec<Held>, Held)> {
         let (from, to) = self.window(state.batch)?;
         if to - from < 2 {
             // The path is here because it holds the only call.
@@ -314,14 +321,14 @@ impl<'a> Frontier<'a> {
         let held = self.keep(&[Held { call: call as u32, ..self.holder(number, from, to) }]);
         let gain = state.gain.plus(self.worth(item.optional));
         let visit = Visit::Item(number);
-        self.push(State { gain, batch, held, parent: way, visit, moved: true }).map(Some)
+        self.push(FrontierState { gain, batch, held, parent: way, visit, moved: true }).map(Some)
     }
 
     /// Takes additional calls of a kind, as many as are beneficial.
-    fn further(&mut self, item: &Item, ways: Vec<u32>) -> Result<Vec<u32>, TooLarge> {
-        let number = self.number(&Item { count: 0, optional: true, ..*item });
+    fn further(&mut self, item: &ExpectedItem, ways: Vec<u32>) -> Result<Vec<u32>, TooLarge> {
+        let number = self.number(&ExpectedItem { count: 0, optional: true, ..*item });
         let mut open: BinaryHeap<Reverse<(u32, Reverse<Gain>, u32)>> = BinaryHeap::new();
-        let entry = |states: &[State], way: u32| {
+        let entry = |states: &[FrontierState], way: u32| {
             let state = &states[way as usize];
             Reverse((state.batch, Reverse(state.gain), way))
         };
@@ -346,7 +353,7 @@ impl<'a> Frontier<'a> {
             {
                 let gain = gain.plus(self.worth(true));
                 let (held, visit) = (self.keep(&held), Visit::Item(number));
-                let state = State { gain, held, parent: way, visit, moved: false, ..state };
+                let state = FrontierState { gain, held, parent: way, visit, moved: false, ..state };
                 taken = Some(self.push(state)?);
             }
             let taken = match taken {
@@ -360,7 +367,7 @@ impl<'a> Frontier<'a> {
 
     /// Advances past a group. From every path the group spreads over the following
     /// batches; there is a new path from each batch in which one more of it is met.
-    fn group(&mut self, items: &[Item], ways: Vec<u32>) -> Result<Vec<u32>, TooLarge> {
+    fn group(&mut self, items: &[ExpectedItem], ways: Vec<u32>) -> Result<Vec<u32>, TooLarge> {
         let numbers: Vec<u32> = items.iter().map(|item| self.number(item)).collect();
         let group = self.groups.len() as u32;
         self.groups.push(numbers.clone());
@@ -474,7 +481,14 @@ impl<'a> Frontier<'a> {
         let won = worth(&held).minus(before);
         let gain = state.gain.plus(won).plus(Gain::missing(missing));
         let held = self.keep(&held);
-        self.push(State { gain, batch, held, parent: way, visit: Visit::Group(group), moved })
+        self.push(FrontierState {
+            gain,
+            batch,
+            held,
+            parent: way,
+            visit: Visit::Group(group),
+            moved,
+        })
     }
 
     /// Removes dominated paths.
@@ -515,7 +529,7 @@ impl<'a> Frontier<'a> {
     /// Whether a path of the same batch with at least the same gain is at least as good,
     /// that is, whether every expectation that finds a call in addition to those held by `state`
     /// also finds one in addition to those held by `way`.
-    fn beats(&mut self, way: u32, state: &State) -> bool {
+    fn beats(&mut self, way: u32, state: &FrontierState) -> bool {
         let Some((from, to)) = self.window(state.batch) else { return true };
         if to - from < 2 {
             return true;
@@ -544,7 +558,7 @@ impl<'a> Frontier<'a> {
         }
     }
 
-    fn holdings(&self, state: &State) -> &[Held] {
+    fn holdings(&self, state: &FrontierState) -> &[Held] {
         let (start, len) = (state.held.0 as usize, state.held.1 as usize);
         &self.held[start..start + len]
     }
@@ -555,7 +569,7 @@ impl<'a> Frontier<'a> {
         (start, held.len() as u32)
     }
 
-    fn push(&mut self, state: State) -> Result<u32, TooLarge> {
+    fn push(&mut self, state: FrontierState) -> Result<u32, TooLarge> {
         if self.states.len() >= MAX_STATES || self.held.len() >= 2 * MAX_STATES {
             return Err(TooLarge);
         }
@@ -579,7 +593,7 @@ impl<'a> Frontier<'a> {
 
     /// Returns the expectations of a path with their calls.
     fn trace(&self, end: u32) -> Alignment {
-        let mut calls: BTreeMap<u32, Calls> = BTreeMap::new();
+        let mut calls: BTreeMap<u32, MatchedCalls> = BTreeMap::new();
         let mut asked: BTreeSet<u32> = BTreeSet::new();
         let (mut way, mut is_last) = (end, true);
         loop {
@@ -601,7 +615,7 @@ impl<'a> Frontier<'a> {
         }
         // Numbers were given in the order of the sequence; further calls of an
         // item have a number of their own right behind it.
-        let mut places: Vec<Place> = Vec::new();
+        let mut places: Vec<ExpectationMatch> = Vec::new();
         for number in asked {
             let item = self.items[number as usize];
             let calls = calls.remove(&number).unwrap_or_default();
@@ -609,7 +623,7 @@ impl<'a> Frontier<'a> {
             let missing = required.saturating_sub(calls.len());
             match places.last_mut().filter(|last| last.id == item.id) {
                 Some(last) => last.calls.extend(calls),
-                None => places.push(Place { id: item.id, calls, missing }),
+                None => places.push(ExpectationMatch { id: item.id, calls, missing }),
             }
         }
         places.iter_mut().for_each(|place| place.calls.sort_unstable());
@@ -619,7 +633,8 @@ impl<'a> Frontier<'a> {
 
 /// Returns the maximum number of `calls` that a sequence can take.
 fn takes(sequence: &[Element], calls: usize) -> i64 {
-    let of_item = |item: &Item| if item.more { calls } else { item.count.min(calls) } as i64;
+    let of_item =
+        |item: &ExpectedItem| if item.more { calls } else { item.count.min(calls) } as i64;
     let of_element = |element: &Element| match element {
         Element::Item(item) => of_item(item),
         Element::AnyOrder(items) => items.iter().map(of_item).sum(),

@@ -25,8 +25,10 @@ mod weigh;
 pub use align::{TooLarge, align};
 pub use assign::{assign, assign_choices};
 pub use batches::Batches;
-pub use column::Column;
+pub use column::CallColumn;
 pub use cover::{Covered, Want, cover};
 pub use grid::Grid;
-pub use sequence::{Alignment, Calls, Element, Extras, Item, Place, arrange};
+pub use sequence::{
+    Alignment, Element, ExpectationMatch, ExpectedItem, Extras, MatchedCalls, arrange,
+};
 pub use weigh::{weigh, weigh_in_order};

@@ -3,7 +3,7 @@
 //! The brute force shares no code with the engine: it enumerates every path
 //! through a sequence as a list of slots and tries every call in every slot.
 
-use super::{Alignment, Batches, Column, Element, Extras, Grid, Item, Want};
+use super::{Alignment, Batches, CallColumn, Element, ExpectedItem, Extras, Grid, Want};
 use super::{align, arrange, assign, cover};
 use std::collections::BTreeMap;
 
@@ -29,7 +29,7 @@ impl Dice {
 
 /// A slot for a call on a path.
 #[derive(Clone, Copy)]
-struct Slot {
+struct PathSlot {
     column: usize,
     optional: bool,
     /// Position; slots with the same position are unordered.
@@ -37,10 +37,10 @@ struct Slot {
 }
 
 /// Returns every path through a sequence.
-fn ways(sequence: &[Element], calls: usize, extras: Extras) -> Vec<Vec<Slot>> {
-    let mut all: Vec<Vec<Slot>> = vec![Vec::new()];
+fn ways(sequence: &[Element], calls: usize, extras: Extras) -> Vec<Vec<PathSlot>> {
+    let mut all: Vec<Vec<PathSlot>> = vec![Vec::new()];
     for element in sequence {
-        let choices: Vec<Vec<Slot>> = match element {
+        let choices: Vec<Vec<PathSlot>> = match element {
             Element::Item(item) => vec![slots(&[*item], calls, extras)],
             Element::AnyOrder(items) => vec![slots(items, calls, extras)],
             Element::OneOf(branches) => {
@@ -57,7 +57,7 @@ fn ways(sequence: &[Element], calls: usize, extras: Extras) -> Vec<Vec<Slot>> {
             for choice in &choices {
                 let base = way.last().map_or(0, |slot| slot.position + 1);
                 let mut way = way.clone();
-                way.extend(choice.iter().map(|s| Slot { position: base + s.position, ..*s }));
+                way.extend(choice.iter().map(|s| PathSlot { position: base + s.position, ..*s }));
                 next.push(way);
             }
         }
@@ -66,13 +66,13 @@ fn ways(sequence: &[Element], calls: usize, extras: Extras) -> Vec<Vec<Slot>> {
     all
 }
 
-fn slots(items: &[Item], calls: usize, extras: Extras) -> Vec<Slot> {
+fn slots(items: &[ExpectedItem], calls: usize, extras: Extras) -> Vec<PathSlot> {
     let mut slots = Vec::new();
     for item in items {
-        let slot = Slot { column: item.column, optional: item.optional, position: 0 };
+        let slot = PathSlot { column: item.column, optional: item.optional, position: 0 };
         slots.extend(std::iter::repeat_n(slot, item.count));
         if item.more && extras == Extras::Forbidden {
-            slots.extend(std::iter::repeat_n(Slot { optional: true, ..slot }, calls));
+            slots.extend(std::iter::repeat_n(PathSlot { optional: true, ..slot }, calls));
         }
     }
     slots
@@ -88,15 +88,15 @@ fn worth(missing: i64, required: i64, optional: i64, extras: Extras) -> Worth {
     }
 }
 
-struct Trial<'a> {
-    slots: &'a [Slot],
-    columns: &'a [Column],
+struct OracleTrial<'a> {
+    slots: &'a [PathSlot],
+    columns: &'a [CallColumn],
     batches: &'a Batches,
     extras: Extras,
     best: Worth,
 }
 
-impl Trial<'_> {
+impl OracleTrial<'_> {
     /// Tries every allowed call, and none, in slot `at`.
     fn run(&mut self, at: usize, used: u32, floor: usize, high: usize, sum: (i64, i64, i64)) {
         let (missing, required, optional) = sum;
@@ -121,10 +121,10 @@ impl Trial<'_> {
     }
 }
 
-fn brute(sequence: &[Element], columns: &[Column], batches: &Batches, extras: Extras) -> Worth {
+fn brute(sequence: &[Element], columns: &[CallColumn], batches: &Batches, extras: Extras) -> Worth {
     let mut best = (i64::MIN, 0, 0);
     for slots in ways(sequence, batches.calls(), extras) {
-        let mut trial = Trial { slots: &slots, columns, batches, extras, best };
+        let mut trial = OracleTrial { slots: &slots, columns, batches, extras, best };
         trial.run(0, 0, 0, 0, (0, 0, 0));
         best = trial.best;
     }
@@ -135,7 +135,7 @@ fn brute(sequence: &[Element], columns: &[Column], batches: &Batches, extras: Ex
 fn judged(
     found: &Alignment,
     sequence: &[Element],
-    columns: &[Column],
+    columns: &[CallColumn],
     batches: &Batches,
     extras: Extras,
 ) -> Worth {
@@ -169,7 +169,11 @@ fn judged(
 }
 
 /// Collects every item by ID, with its position; a group has one position for all items.
-fn list(sequence: &[Element], next: &mut usize, items: &mut BTreeMap<usize, (Item, usize)>) {
+fn list(
+    sequence: &[Element],
+    next: &mut usize,
+    items: &mut BTreeMap<usize, (ExpectedItem, usize)>,
+) {
     for element in sequence {
         *next += 1;
         match element {
@@ -195,11 +199,11 @@ struct Maker {
 }
 
 impl Maker {
-    fn item(&mut self) -> Item {
+    fn item(&mut self) -> ExpectedItem {
         self.ids += 1;
         let count = if self.room > 1 && self.dice.one_in(6) { 2 } else { 1 };
         self.room = self.room.saturating_sub(count);
-        Item {
+        ExpectedItem {
             id: self.ids,
             column: self.dice.below(self.columns),
             count,
@@ -232,11 +236,11 @@ impl Maker {
     }
 }
 
-fn random_columns(dice: &mut Dice, columns: usize, calls: usize) -> Vec<Column> {
+fn random_columns(dice: &mut Dice, columns: usize, calls: usize) -> Vec<CallColumn> {
     (0..columns)
         .map(|_| {
             let bits = dice.next() & if dice.one_in(2) { dice.next() } else { u64::MAX };
-            Column::from_fn(calls, |call| bits & (1 << (call + 9)) != 0)
+            CallColumn::from_fn(calls, |call| bits & (1 << (call + 9)) != 0)
         })
         .collect()
 }
@@ -353,16 +357,16 @@ fn covers_agree_with_trying_everything() {
             .map(|_| ((dice.next() as u32) & all, dice.below(3), dice.one_in(4)))
             .collect();
         let elsewhere = (dice.next() & dice.next()) as u32 & all;
-        let columns: Vec<Column> = wants
+        let columns: Vec<CallColumn> = wants
             .iter()
-            .map(|(fits, ..)| Column::from_fn(calls, |call| fits & (1 << call) != 0))
+            .map(|(fits, ..)| CallColumn::from_fn(calls, |call| fits & (1 << call) != 0))
             .collect();
         let asked: Vec<Want> = wants
             .iter()
             .enumerate()
             .map(|(column, &(_, count, more))| Want { column, count, more })
             .collect();
-        let outside = Column::from_fn(calls, |call| elsewhere & (1 << call) != 0);
+        let outside = CallColumn::from_fn(calls, |call| elsewhere & (1 << call) != 0);
         let found = cover(&asked, &columns, &outside).unwrap();
         let left = (0..calls).filter(|call| !found.used.get(*call) && !outside.get(*call)).count();
         let got = (found.missing.iter().sum::<usize>(), left as u32);

@@ -1,7 +1,7 @@
 //! Checks whether expectations can all get separate calls: a matching that is
 //! extended one expectation at a time.
 
-use super::column::Column;
+use super::column::CallColumn;
 
 const NONE: u32 = u32::MAX;
 
@@ -41,7 +41,7 @@ pub(super) enum Added {
 
 /// Finds calls for expectations. Reuses its tables between queries.
 pub(super) struct Room<'a> {
-    columns: &'a [Column],
+    columns: &'a [CallColumn],
     /// Holder of each call, from 1; 0 if free.
     owner: Vec<u32>,
     /// Predecessor from which an expectation was reached, or `NONE`.
@@ -52,7 +52,7 @@ pub(super) struct Room<'a> {
 }
 
 impl<'a> Room<'a> {
-    pub(super) fn new(columns: &'a [Column], calls: usize) -> Self {
+    pub(super) fn new(columns: &'a [CallColumn], calls: usize) -> Self {
         let owner = vec![0; calls];
         Self { columns, owner, reached_from: Vec::new(), queue: Vec::new(), work: 0 }
     }
@@ -192,9 +192,9 @@ mod tests {
     #[test]
     fn makes_room_and_evicts_only_what_is_optional() {
         let columns = [
-            Column::from_fn(3, |_| true),
-            Column::from_fn(3, |call| call == 0),
-            Column::from_fn(3, |call| call <= 1),
+            CallColumn::from_fn(3, |_| true),
+            CallColumn::from_fn(3, |call| call == 0),
+            CallColumn::from_fn(3, |call| call <= 1),
         ];
         let mut room = Room::new(&columns, 3);
         let mut all = Vec::new();

@@ -8,14 +8,14 @@
 
 use super::align::{TooLarge, align};
 use super::batches::Batches;
-use super::column::Column;
+use super::column::CallColumn;
 use super::frontier::Frontier;
 use super::grid::Grid;
 use smallvec::SmallVec;
 
 /// An expected call, with a count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Item {
+pub struct ExpectedItem {
     /// ID chosen by the caller.
     pub id: usize,
     /// Index of the column with the calls that meet it.
@@ -32,9 +32,9 @@ pub struct Item {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Element {
     /// One expectation.
-    Item(Item),
+    Item(ExpectedItem),
     /// Several expectations, in any order.
-    AnyOrder(Vec<Item>),
+    AnyOrder(Vec<ExpectedItem>),
     /// Alternatives.
     OneOf(Vec<Vec<Element>>),
     /// A part that may be missing as a whole.
@@ -51,15 +51,15 @@ pub enum Extras {
 }
 
 /// Calls of one expectation, in order; mostly one.
-pub type Calls = SmallVec<[usize; 2]>;
+pub type MatchedCalls = SmallVec<[usize; 2]>;
 
 /// Result of one expectation on the chosen path.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct ExpectationMatch {
     /// ID of the expectation.
     pub id: usize,
     /// Calls assigned to it, in order.
-    pub calls: Calls,
+    pub calls: MatchedCalls,
     /// Number of missing required calls.
     pub missing: usize,
 }
@@ -68,7 +68,7 @@ pub struct Place {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Alignment {
     /// Result of each expectation.
-    pub places: Vec<Place>,
+    pub places: Vec<ExpectationMatch>,
 }
 
 impl Alignment {
@@ -90,7 +90,7 @@ impl Alignment {
 /// too much work return an error.
 pub fn arrange(
     sequence: &[Element],
-    columns: &[Column],
+    columns: &[CallColumn],
     batches: &Batches,
     extras: Extras,
 ) -> Result<Alignment, TooLarge> {
@@ -104,10 +104,10 @@ pub fn arrange(
 /// else; repetitions are limited to the number of calls.
 fn plain<'a>(
     sequence: &'a [Element],
-    columns: &[Column],
+    columns: &[CallColumn],
     batches: &Batches,
     extras: Extras,
-) -> Option<Vec<(&'a Item, usize)>> {
+) -> Option<Vec<(&'a ExpectedItem, usize)>> {
     if !batches.are_single() {
         return None;
     }
@@ -123,8 +123,8 @@ fn plain<'a>(
 }
 
 fn arrange_plain(
-    copies: &[(&Item, usize)],
-    columns: &[Column],
+    copies: &[(&ExpectedItem, usize)],
+    columns: &[CallColumn],
     calls: usize,
 ) -> Result<Alignment, TooLarge> {
     if let Some(places) = greedy(copies, columns) {
@@ -141,25 +141,28 @@ fn arrange_plain(
     }
     let mut of_copy = align(&grid)?.into_iter();
     let places = copies.iter().map(|(item, count)| {
-        let calls: Calls = of_copy.by_ref().take(*count).flatten().collect();
-        Place { id: item.id, missing: item.count - calls.len(), calls }
+        let calls: MatchedCalls = of_copy.by_ref().take(*count).flatten().collect();
+        ExpectationMatch { id: item.id, missing: item.count - calls.len(), calls }
     });
     Ok(Alignment { places: places.collect() })
 }
 
 /// Assigns the first matching call to each copy in turn; `None` unless all get one. The result
 /// equals that of [`align`], without a table of all pairs.
-fn greedy(copies: &[(&Item, usize)], columns: &[Column]) -> Option<Vec<Place>> {
+fn greedy(
+    copies: &[(&ExpectedItem, usize)],
+    columns: &[CallColumn],
+) -> Option<Vec<ExpectationMatch>> {
     let mut from = 0;
     let mut places = Vec::with_capacity(copies.len());
     for (item, count) in copies {
-        let mut calls = Calls::new();
+        let mut calls = MatchedCalls::new();
         for _ in 0..*count {
             let call = columns[item.column].next(from)?;
             calls.push(call);
             from = call + 1;
         }
-        places.push(Place { id: item.id, missing: item.count - count, calls });
+        places.push(ExpectationMatch { id: item.id, missing: item.count - count, calls });
     }
     Some(places)
 }
@@ -176,15 +179,15 @@ mod tests {
             calls in 1_usize..7,
             wanted in prop::collection::vec((any::<u8>(), 1_usize..3), 0..5),
         ) {
-            let columns: Vec<Column> = wanted
+            let columns: Vec<CallColumn> = wanted
                 .iter()
-                .map(|(bits, _)| Column::from_fn(calls, |call| bits & (1 << call) != 0))
+                .map(|(bits, _)| CallColumn::from_fn(calls, |call| bits & (1 << call) != 0))
                 .collect();
-            let item = |(id, (_, count)): (usize, &(u8, usize))| Item {
+            let item = |(id, (_, count)): (usize, &(u8, usize))| ExpectedItem {
                 id, column: id, count: *count, more: false, optional: false,
             };
-            let items: Vec<Item> = wanted.iter().enumerate().map(item).collect();
-            let copies: Vec<(&Item, usize)> = items
+            let items: Vec<ExpectedItem> = wanted.iter().enumerate().map(item).collect();
+            let copies: Vec<(&ExpectedItem, usize)> = items
                 .iter()
                 .map(|item| (item, item.count.min(columns[item.column].count())))
                 .collect();

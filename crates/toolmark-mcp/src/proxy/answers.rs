@@ -1,6 +1,6 @@
 //! Messages written by the proxy, in the types of `rmcp`.
 
-use super::{Proxy, Step};
+use super::{Proxy, ProxyStep};
 use rmcp::model::{CallToolResult, ContentBlock, ErrorCode, ErrorData};
 use serde::Serialize;
 
@@ -8,7 +8,7 @@ impl Proxy {
     /// Answers a request with a protocol error; `id` is JSON.
     pub(super) fn fail(&mut self, id: &str, code: ErrorCode, words: &str) {
         let error = ErrorData::new(code, format!("toolmark: {words}"), None);
-        self.steps.push(Step::Client(message(id, "error", &error)));
+        self.steps.push(ProxyStep::Client(message(id, "error", &error)));
     }
 
     /// Answers a call with a result that describes the error: hosts show results to the model, but
@@ -23,7 +23,7 @@ impl Proxy {
 
     /// Answers a request.
     pub(super) fn answer(&mut self, id: &str, result: &impl Serialize) {
-        self.steps.push(Step::Client(message(id, "result", result)));
+        self.steps.push(ProxyStep::Client(message(id, "result", result)));
     }
 }
 

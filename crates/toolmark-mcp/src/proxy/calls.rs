@@ -2,13 +2,13 @@
 //! are forwarded as written.
 
 use super::client::asks_with_forms;
-use super::{Kind, Proxy};
-use crate::arguments::Check;
+use super::{Proxy, RequestKind};
+use crate::arguments::ArgumentCheck;
 use crate::definition::difference;
-use crate::message::{Id, member, members, strict_value};
+use crate::message::{RequestId, member, members, strict_value};
 use crate::pins::PinStatus;
-use crate::policy::{Call, Finding, Occasion, Record, Ruling};
-use crate::rate::Bucket;
+use crate::policy::{DecisionRecord, McpCall, McpRuling, McpSuspicion, Occasion};
+use crate::rate::RateBucket;
 use crate::result::{mask_json, secrets_in};
 use crate::suspicion::sanitize;
 use serde_json::Value;
@@ -89,7 +89,7 @@ impl Proxy {
         &mut self,
         json: &'m str,
         id: &RawValue,
-        key: &Id,
+        key: &RequestId,
         params: Option<&RawValue>,
         now: Duration,
     ) -> Option<Cow<'m, str>> {
@@ -116,7 +116,7 @@ impl Proxy {
             return None;
         }
         if !self.tools.contains_key(&call.tool) {
-            match self.register(key, Kind::Held) {
+            match self.register(key, RequestKind::Held) {
                 Ok(()) => self.hold_for_list(json, call.meta.clone(), now),
                 Err(why) => self.fail(id.get(), rmcp::model::ErrorCode::INVALID_REQUEST, why),
             }
@@ -140,7 +140,7 @@ impl Proxy {
     }
 
     /// Decides about a call.
-    fn decide(&mut self, call: &ToolCall, name: &str, now: Duration) -> Ruling {
+    fn decide(&mut self, call: &ToolCall, name: &str, now: Duration) -> McpRuling {
         let changed = self.check_pin(&call.tool);
         if let Some(ruling) = changed.as_ref().filter(|ruling| ruling.decision == Decision::Deny) {
             return ruling.clone();
@@ -150,7 +150,7 @@ impl Proxy {
         }
         let server = &self.settings.server;
         let earlier = self.earlier.calls();
-        let asked = Call { server, tool: &call.tool, name, args: &call.args, earlier };
+        let asked = McpCall { server, tool: &call.tool, name, args: &call.args, earlier };
         let ruling = self.policy.call(&asked);
         if ruling.decision == Decision::Deny {
             return ruling;
@@ -172,7 +172,7 @@ impl Proxy {
     }
 
     /// Asks about a tool with a doubt that has not been reviewed.
-    fn check_doubt(&mut self, tool: &str) -> Option<Ruling> {
+    fn check_doubt(&mut self, tool: &str) -> Option<McpRuling> {
         self.pins.doubt(&self.settings.server, tool)?;
         // It may have been accepted in the meantime.
         let refreshed = self.pins.refresh();
@@ -185,11 +185,11 @@ impl Proxy {
             self.settings.server
         );
         let reason = format!("this tool was not accepted: {doubt}");
-        Some(Ruling::new(Decision::Ask, "new-tool", reason).suggesting(accept))
+        Some(McpRuling::new(Decision::Ask, "new-tool", reason).suggesting(accept))
     }
 
     /// Denies or asks if the definition of the tool differs from the pinned one.
-    fn check_pin(&mut self, tool: &str) -> Option<Ruling> {
+    fn check_pin(&mut self, tool: &str) -> Option<McpRuling> {
         if !self.tools.get(tool)?.changed {
             return None;
         }
@@ -211,35 +211,35 @@ impl Proxy {
             self.settings.server
         );
         let reason = "the server changed the definition of this tool";
-        let ruling = Ruling::new(self.policy.changed(), "changed", reason);
+        let ruling = McpRuling::new(self.policy.changed(), "changed", reason);
         // The model gets no part of a definition that was not accepted.
-        Some(Ruling { details: Some(change), ..ruling.suggesting(accept) })
+        Some(McpRuling { details: Some(change), ..ruling.suggesting(accept) })
     }
 
     /// Denies arguments that do not match the schema of the tool.
-    fn check_arguments(&mut self, call: &ToolCall, name: &str) -> Option<Ruling> {
+    fn check_arguments(&mut self, call: &ToolCall, name: &str) -> Option<McpRuling> {
         let known = self.tools.get_mut(&call.tool)?;
         if !call.args.is_object() {
             let reason = "`arguments` is not an object";
-            return Some(Ruling::new(Decision::Deny, "arguments", reason));
+            return Some(McpRuling::new(Decision::Deny, "arguments", reason));
         }
         match known.schema.check(&call.args) {
-            Check::Valid => None,
-            Check::Invalid(wrong) => {
+            ArgumentCheck::Valid => None,
+            ArgumentCheck::Invalid(wrong) => {
                 let reason = format!(
                     "the arguments do not match the schema of the tool: {}",
                     wrong.join("; ")
                 );
-                let ruling = Ruling::new(Decision::Deny, "arguments", reason);
+                let ruling = McpRuling::new(Decision::Deny, "arguments", reason);
                 Some(ruling.suggesting("correct the arguments and call again"))
             }
             // Arguments without a usable schema are allowed, and reported once.
-            Check::Unknown(why) => {
+            ArgumentCheck::Unknown(why) => {
                 if !std::mem::replace(&mut known.is_reported, true) {
                     let name = sanitize(name, 120);
                     self.note(format!("arguments of {name} are not checked: {why}"));
-                    let finding = Finding { name: "not-validated".to_owned(), excerpt: why };
-                    let ruling = Ruling::new(Decision::Allow, "arguments", "");
+                    let finding = McpSuspicion { name: "not-validated".to_owned(), excerpt: why };
+                    let ruling = McpRuling::new(Decision::Allow, "arguments", "");
                     self.log(Occasion::Call, Some(&call.tool), None, None, &ruling, vec![finding]);
                 }
                 None
@@ -248,11 +248,11 @@ impl Proxy {
     }
 
     /// Denies a call that exceeds a rate limit, and counts it otherwise.
-    fn check_rate(&mut self, name: &str, now: Duration) -> Option<Ruling> {
+    fn check_rate(&mut self, name: &str, now: Duration) -> Option<McpRuling> {
         if !self.buckets.contains_key(name)
             && let Some(rate) = self.policy.rate(name)
         {
-            self.buckets.insert(name.to_owned(), Bucket::new(rate, now));
+            self.buckets.insert(name.to_owned(), RateBucket::new(rate, now));
         }
         let mut buckets = [self.overall.as_mut(), self.buckets.get_mut(name)];
         let limits = buckets.iter_mut().flatten();
@@ -261,13 +261,13 @@ impl Proxy {
             .max_by_key(|(wait, _)| *wait);
         match wait {
             None => {
-                buckets.into_iter().flatten().for_each(Bucket::take);
+                buckets.into_iter().flatten().for_each(RateBucket::take);
                 None
             }
             Some((wait, rate)) => {
                 let seconds = wait.as_secs_f64().ceil().max(1.0);
                 let reason = format!("more than {} calls", crate::rate::describe(rate));
-                let ruling = Ruling::new(Decision::Deny, "rate", reason);
+                let ruling = McpRuling::new(Decision::Deny, "rate", reason);
                 Some(ruling.suggesting(format!("wait {seconds} s and call again")))
             }
         }
@@ -277,11 +277,11 @@ impl Proxy {
     pub(super) fn forward<'m>(
         &mut self,
         json: &'m str,
-        key: &Id,
+        key: &RequestId,
         call: &ToolCall,
-        ruling: &Ruling,
+        ruling: &McpRuling,
     ) -> Option<Cow<'m, str>> {
-        if let Err(why) = self.register(key, Kind::Call { tool: call.tool.clone() }) {
+        if let Err(why) = self.register(key, RequestKind::Call { tool: call.tool.clone() }) {
             self.fail(&key.json(), rmcp::model::ErrorCode::INVALID_REQUEST, why);
             return None;
         }
@@ -300,7 +300,7 @@ impl Proxy {
     }
 
     /// Answers a call with a refusal; `id` is JSON.
-    pub(super) fn refuse(&mut self, id: &str, call: &ToolCall, ruling: &Ruling) {
+    pub(super) fn refuse(&mut self, id: &str, call: &ToolCall, ruling: &McpRuling) {
         self.log(
             Occasion::Call,
             Some(&call.tool),
@@ -321,7 +321,7 @@ impl Proxy {
         match ToolCall::read(params) {
             Ok(call) => {
                 let reason = format!("the tool is unknown: {why}");
-                let ruling = Ruling::new(Decision::Deny, "unlisted", reason);
+                let ruling = McpRuling::new(Decision::Deny, "unlisted", reason);
                 self.refuse(id, &call, &ruling.suggesting("call a tool the server lists"));
             }
             Err(why) => {
@@ -342,11 +342,11 @@ impl Proxy {
         tool: Option<&str>,
         request: Option<String>,
         args: Option<&Value>,
-        ruling: &Ruling,
-        findings: Vec<Finding>,
+        ruling: &McpRuling,
+        findings: Vec<McpSuspicion>,
     ) {
         let args = args.and_then(|args| serde_json::from_str(&mask_json(&args.to_string())).ok());
-        self.record(&Record {
+        self.record(&DecisionRecord {
             occasion,
             server: self.settings.server.clone(),
             tool: tool.map(|tool| self.name(tool)),
@@ -361,16 +361,16 @@ impl Proxy {
 }
 
 /// Asks about secrets in the arguments of a call, which would be sent to the server.
-fn check_secrets(call: &ToolCall) -> Option<Ruling> {
+fn check_secrets(call: &ToolCall) -> Option<McpRuling> {
     let found = secrets_in(&call.args.to_string());
     let kinds: Vec<&str> = found.iter().map(|finding| finding.excerpt.as_str()).collect();
     let reason = format!("the arguments contain a secret: {}", kinds.join(", "));
-    let ruling = Ruling::new(Decision::Ask, "secret", reason);
+    let ruling = McpRuling::new(Decision::Ask, "secret", reason);
     (!found.is_empty()).then(|| ruling.suggesting("name where the secret is kept instead"))
 }
 
 /// Returns the text that the model reads instead of a result.
-fn refusal(name: &str, ruling: &Ruling) -> String {
+fn refusal(name: &str, ruling: &McpRuling) -> String {
     let mut words = format!(
         "toolmark: {} was not called ({}): {}",
         sanitize(name, 200),

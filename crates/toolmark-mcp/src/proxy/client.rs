@@ -1,8 +1,8 @@
 //! Messages of the client.
 
 use super::answers::request;
-use super::{Fetch, Kind, Proxy, Step};
-use crate::message::{Id, Message, member, members};
+use super::{Fetch, Proxy, ProxyStep, RequestKind};
+use crate::message::{McpMessage, RequestId, member, members};
 use rmcp::model::ErrorCode;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -19,7 +19,7 @@ impl Proxy {
         json: &'m str,
         now: Duration,
     ) -> Option<Cow<'m, str>> {
-        let message = match Message::read(json) {
+        let message = match McpMessage::read(json) {
             Ok(message) => message,
             Err(why) => {
                 let id = crate::message::id_near_start(json.as_bytes());
@@ -30,19 +30,19 @@ impl Proxy {
             }
         };
         match message {
-            Message::Request { id, key, method, params } => {
+            McpMessage::Request { id, key, method, params } => {
                 if method == "tools/call" {
                     return self.call(json, id, &key, params, now);
                 }
                 let kind = match method.as_str() {
                     "initialize" => {
                         self.questions.can_be_asked = params.is_some_and(can_be_asked);
-                        Kind::Initialize
+                        RequestKind::Initialize
                     }
-                    "server/discover" => Kind::Initialize,
-                    "tools/list" => Kind::List,
-                    "tasks/result" | "tasks/get" => Kind::Task,
-                    _ => Kind::Other,
+                    "server/discover" => RequestKind::Initialize,
+                    "tools/list" => RequestKind::List,
+                    "tasks/result" | "tasks/get" => RequestKind::Task,
+                    _ => RequestKind::Other,
                 };
                 match self.register(&key, kind) {
                     Ok(()) => Some(Cow::Borrowed(json)),
@@ -52,7 +52,7 @@ impl Proxy {
                     }
                 }
             }
-            Message::Notification { method, params } => match method.as_str() {
+            McpMessage::Notification { method, params } => match method.as_str() {
                 // Some servers would run it without answering.
                 "tools/call" => {
                     self.note("a call without an id was dropped".to_owned());
@@ -61,10 +61,12 @@ impl Proxy {
                 "notifications/cancelled" => self.cancel(params).then_some(Cow::Borrowed(json)),
                 _ => Some(Cow::Borrowed(json)),
             },
-            Message::Answer { key: Some(key), body, is_error } if self.questions.is_ours(&key) => {
+            McpMessage::Answer { key: Some(key), body, is_error }
+                if self.questions.is_ours(&key) =>
+            {
                 self.resolve_question(&key, body, is_error)
             }
-            Message::Answer { .. } => Some(Cow::Borrowed(json)),
+            McpMessage::Answer { .. } => Some(Cow::Borrowed(json)),
         }
     }
 
@@ -73,10 +75,10 @@ impl Proxy {
         let id = params
             .and_then(|params| members(params.get()).ok())
             .and_then(|all| member(&all, "requestId"))
-            .and_then(Id::read);
+            .and_then(RequestId::read);
         let Some(id) = id else { return true };
         match self.open.get_mut(&id) {
-            Some(open) if open.kind == Kind::Held => {
+            Some(open) if open.kind == RequestKind::Held => {
                 self.open.remove(&id);
                 if let Some(fetch) = &mut self.fetch {
                     fetch.waiting.retain(|line| !super::is_request(line, &id));
@@ -87,7 +89,7 @@ impl Proxy {
                         question.json()
                     );
                     let cancel = request(None, "notifications/cancelled", &params);
-                    self.steps.push(Step::Client(cancel));
+                    self.steps.push(ProxyStep::Client(cancel));
                 }
                 false
             }
@@ -122,8 +124,8 @@ impl Proxy {
         let params = format!("{{{}}}", parts.collect::<Vec<_>>().join(","));
         let id = self.own_id();
         let line = request(Some(&id.json()), "tools/list", &params);
-        if self.register(&id, Kind::OwnList).is_ok() {
-            self.steps.push(Step::Server(line));
+        if self.register(&id, RequestKind::OwnList).is_ok() {
+            self.steps.push(ProxyStep::Server(line));
         } else {
             self.give_up_list("too many requests are open");
         }
@@ -133,7 +135,7 @@ impl Proxy {
     pub(super) fn give_up_list(&mut self, why: &str) {
         let waiting = self.fetch.take().map(|fetch| fetch.waiting).unwrap_or_default();
         for line in waiting {
-            if let Ok(Message::Request { id, key, params, .. }) = Message::read(&line) {
+            if let Ok(McpMessage::Request { id, key, params, .. }) = McpMessage::read(&line) {
                 self.open.remove(&key);
                 self.refuse_unlisted(id.get(), params, why);
             }
@@ -144,14 +146,14 @@ impl Proxy {
     pub(super) fn resume_held(&mut self, now: Duration) {
         let waiting = self.fetch.take().map(|fetch| fetch.waiting).unwrap_or_default();
         for line in waiting {
-            if let Ok(Message::Request { id, key, params, .. }) = Message::read(&line) {
+            if let Ok(McpMessage::Request { id, key, params, .. }) = McpMessage::read(&line) {
                 self.open.remove(&key);
                 let listed =
                     self.tool_of(params).is_some_and(|tool| self.tools.contains_key(&tool));
                 if !listed {
                     self.refuse_unlisted(id.get(), params, "the server does not list it");
                 } else if let Some(forward) = self.client_message(&line, now) {
-                    self.steps.push(Step::Server(forward.into_owned()));
+                    self.steps.push(ProxyStep::Server(forward.into_owned()));
                 }
             }
         }

@@ -1,6 +1,6 @@
 //! Calls that were forwarded and their results, for conditions on later calls.
 
-use crate::message::{Id, member, members};
+use crate::message::{RequestId, member, members};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use toolmark_session::tool_rules::LiveCall;
@@ -16,7 +16,7 @@ const MAX_BYTES: usize = 32 << 20;
 #[derive(Debug, Default)]
 pub(super) struct Earlier {
     calls: Vec<LiveCall>,
-    open: BTreeMap<Id, usize>,
+    open: BTreeMap<RequestId, usize>,
     bytes: usize,
     /// Number of calls without their result, from the start.
     dropped: usize,
@@ -29,7 +29,7 @@ impl Earlier {
     }
 
     /// Adds a call that is forwarded.
-    pub(super) fn add(&mut self, key: &Id, tool: String, args: Value) {
+    pub(super) fn add(&mut self, key: &RequestId, tool: String, args: Value) {
         if self.calls.len() < MAX_CALLS {
             self.open.insert(key.clone(), self.calls.len());
             self.calls.push(LiveCall { tool, args, result: None, has_failed: false });
@@ -37,7 +37,7 @@ impl Earlier {
     }
 
     /// Adds the result of a call, as JSON, or the error of the protocol.
-    pub(super) fn answer(&mut self, key: &Id, body: &str, is_error: bool) {
+    pub(super) fn answer(&mut self, key: &RequestId, body: &str, is_error: bool) {
         let Some(at) = self.open.remove(key) else { return };
         let Some(call) = self.calls.get_mut(at) else { return };
         let all = members(body).unwrap_or_default();
@@ -78,7 +78,7 @@ mod tests {
 
     #[test]
     fn results_of_calls() {
-        let key = |n: u32| Id::Text(n.to_string());
+        let key = |n: u32| RequestId::Text(n.to_string());
         let mut earlier = Earlier::default();
         for (n, body, is_error) in [
             (1, json!({"content": [{"type": "text", "text": "{\"open\":true}"}]}), false),

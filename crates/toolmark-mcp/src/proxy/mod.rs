@@ -1,4 +1,4 @@
-//! The proxy without its input and output: it takes lines and returns [`Step`]s.
+//! The proxy without its input and output: it takes lines and returns [`ProxyStep`]s.
 //!
 //! It tracks open requests, the tools listed by the server, and questions waiting for the user.
 //! Everything else is forwarded unchanged. The time is a parameter, so that limits and deadlines
@@ -11,13 +11,13 @@ mod earlier;
 mod questions;
 mod server;
 
-use crate::arguments::Schema;
+use crate::arguments::ArgumentSchema;
 use crate::definition::Definition;
-use crate::message::{Id, elements, id_near_start};
+use crate::message::{RequestId, elements, id_near_start};
 use crate::pins::Pins;
-use crate::policy::{AuditSink, CallPolicy, Finding, Record};
-use crate::rate::Bucket;
-use crate::result::Limits;
+use crate::policy::{AuditSink, CallPolicy, DecisionRecord, McpSuspicion};
+use crate::rate::RateBucket;
+use crate::result::ResultLimits;
 use crate::suspicion::{Suspicion, sanitize};
 use earlier::Earlier;
 use questions::Questions;
@@ -27,7 +27,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::time::Duration;
-use toolmark_guard::policy::Rate;
+use toolmark_guard::policy::CallRate;
 
 /// Action if the policy decides to ask and the client cannot ask its user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -41,20 +41,20 @@ pub enum OnAsk {
 
 /// Settings of a proxy.
 #[derive(Debug, Clone)]
-pub struct Settings {
+pub struct ProxySettings {
     /// Name of the server in policies and pins.
     pub server: String,
     /// Limits for results.
-    pub limits: Limits,
+    pub limits: ResultLimits,
     /// Action if the user cannot be asked.
     pub on_ask: OnAsk,
     /// Maximum call rate of all tools together.
-    pub rate: Option<Rate>,
+    pub rate: Option<CallRate>,
 }
 
 /// Next action of the caller.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Step {
+pub enum ProxyStep {
     /// Send a line to the client.
     Client(String),
     /// Send a line to the server.
@@ -65,7 +65,7 @@ pub enum Step {
 
 /// Kind of an open request.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Kind {
+enum RequestKind {
     /// `initialize` or `server/discover`.
     Initialize,
     List,
@@ -82,8 +82,8 @@ enum Kind {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Open {
-    kind: Kind,
+struct OpenRequest {
+    kind: RequestKind,
     /// Whether the client cancelled the request.
     cancelled: bool,
 }
@@ -91,7 +91,7 @@ struct Open {
 /// A tool in the server's current list.
 struct Tool {
     definition: Definition,
-    schema: Schema,
+    schema: ArgumentSchema,
     changed: bool,
     /// Whether the failure to check its arguments was reported.
     is_reported: bool,
@@ -108,23 +108,23 @@ struct Fetch {
 
 /// A guard between a client and a server.
 pub struct Proxy {
-    settings: Settings,
+    settings: ProxySettings,
     policy: Box<dyn CallPolicy>,
     audit: Box<dyn AuditSink>,
     pins: Pins,
-    open: BTreeMap<Id, Open>,
+    open: BTreeMap<RequestId, OpenRequest>,
     tools: BTreeMap<String, Tool>,
     /// Whether the server has listed all its tools once.
     is_listed: bool,
     fetch: Option<Fetch>,
     earlier: Earlier,
     questions: Questions,
-    overall: Option<Bucket>,
-    buckets: BTreeMap<String, Bucket>,
+    overall: Option<RateBucket>,
+    buckets: BTreeMap<String, RateBucket>,
     /// Prefix of the proxy's own IDs, which no server can guess.
     nonce: String,
     count: u64,
-    steps: Vec<Step>,
+    steps: Vec<ProxyStep>,
     log_failed: bool,
 }
 
@@ -135,14 +135,14 @@ impl Proxy {
     /// Creates a proxy for a session.
     #[must_use]
     pub fn new(
-        settings: Settings,
+        settings: ProxySettings,
         pins: Pins,
         policy: Box<dyn CallPolicy>,
         audit: Box<dyn AuditSink>,
     ) -> Self {
         let lot = || RandomState::new().build_hasher().finish();
         Self {
-            overall: settings.rate.map(|rate| Bucket::new(rate, Duration::ZERO)),
+            overall: settings.rate.map(|rate| RateBucket::new(rate, Duration::ZERO)),
             settings,
             policy,
             audit,
@@ -163,16 +163,16 @@ impl Proxy {
 
     /// Handles a line of the client.
     #[must_use]
-    pub fn from_client(&mut self, line: &str, now: Duration) -> Vec<Step> {
+    pub fn from_client(&mut self, line: &str, now: Duration) -> Vec<ProxyStep> {
         match batch(line) {
             Some(parts) => {
                 let parts: Vec<Cow<'_, str>> =
                     parts.iter().filter_map(|part| self.client_message(part.get(), now)).collect();
-                self.send_batch(&parts, Step::Server);
+                self.send_batch(&parts, ProxyStep::Server);
             }
             None => {
                 if let Some(forward) = self.client_message(line, now) {
-                    self.steps.push(Step::Server(forward.into_owned()));
+                    self.steps.push(ProxyStep::Server(forward.into_owned()));
                 }
             }
         }
@@ -181,25 +181,25 @@ impl Proxy {
 
     /// Handles a line of the server.
     #[must_use]
-    pub fn from_server(&mut self, line: &str, number: u64, now: Duration) -> Vec<Step> {
+    pub fn from_server(&mut self, line: &str, number: u64, now: Duration) -> Vec<ProxyStep> {
         match batch(line) {
             Some(parts) => {
                 let parts: Vec<Cow<'_, str>> = parts
                     .iter()
                     .filter_map(|part| self.server_message(part.get(), number, now))
                     .collect();
-                self.send_batch(&parts, Step::Client);
+                self.send_batch(&parts, ProxyStep::Client);
             }
             None => {
                 if let Some(forward) = self.server_message(line, number, now) {
-                    self.steps.push(Step::Client(forward.into_owned()));
+                    self.steps.push(ProxyStep::Client(forward.into_owned()));
                 }
             }
         }
         std::mem::take(&mut self.steps)
     }
 
-    fn send_batch(&mut self, parts: &[Cow<'_, str>], to: fn(String) -> Step) {
+    fn send_batch(&mut self, parts: &[Cow<'_, str>], to: fn(String) -> ProxyStep) {
         if !parts.is_empty() {
             self.steps.push(to(format!("[{}]", parts.join(","))));
         }
@@ -207,7 +207,7 @@ impl Proxy {
 
     /// Handles a line of the client that is too long or not valid UTF-8.
     #[must_use]
-    pub fn lost_from_client(&mut self, start: &[u8], why: &str) -> Vec<Step> {
+    pub fn lost_from_client(&mut self, start: &[u8], why: &str) -> Vec<ProxyStep> {
         let id = id_near_start(start).map_or_else(|| "null".to_owned(), |id| id.json());
         self.note(format!("a line of the client was refused: {why}"));
         self.fail(&id, rmcp::model::ErrorCode::PARSE_ERROR, &format!("line refused: {why}"));
@@ -217,7 +217,7 @@ impl Proxy {
     /// Handles a line of the server that is too long or not valid UTF-8. The request it answers
     /// ends with an error; if that request is unknown, all open requests do.
     #[must_use]
-    pub fn lost_from_server(&mut self, start: &[u8], number: u64, why: &str) -> Vec<Step> {
+    pub fn lost_from_server(&mut self, start: &[u8], number: u64, why: &str) -> Vec<ProxyStep> {
         self.note(format!("line {number} of the server was dropped: {why}"));
         match id_near_start(start) {
             Some(id) => self.end(&id, why),
@@ -229,8 +229,8 @@ impl Proxy {
 
     /// Ends a request for which the transport cannot get an answer.
     #[must_use]
-    pub fn unanswered(&mut self, id: &str, why: &str) -> Vec<Step> {
-        if let Some(id) = serde_json::from_str(id).ok().and_then(Id::read) {
+    pub fn unanswered(&mut self, id: &str, why: &str) -> Vec<ProxyStep> {
+        if let Some(id) = serde_json::from_str(id).ok().and_then(RequestId::read) {
             self.end(&id, why);
         }
         std::mem::take(&mut self.steps)
@@ -238,21 +238,21 @@ impl Proxy {
 
     /// Ends all open requests with an error, because the server has ended.
     #[must_use]
-    pub fn server_gone(&mut self, why: &str) -> Vec<Step> {
+    pub fn server_gone(&mut self, why: &str) -> Vec<ProxyStep> {
         self.end_all(why);
         std::mem::take(&mut self.steps)
     }
 
     fn end_all(&mut self, why: &str) {
-        let open: Vec<Id> = self.open.keys().cloned().collect();
+        let open: Vec<RequestId> = self.open.keys().cloned().collect();
         open.iter().for_each(|id| self.end(id, why));
     }
 
     /// Ends one request with an error.
-    fn end(&mut self, id: &Id, why: &str) {
+    fn end(&mut self, id: &RequestId, why: &str) {
         match self.open.remove(id) {
-            Some(Open { kind: Kind::OwnList, .. }) => self.give_up_list(why),
-            Some(Open { cancelled: false, .. }) => {
+            Some(OpenRequest { kind: RequestKind::OwnList, .. }) => self.give_up_list(why),
+            Some(OpenRequest { cancelled: false, .. }) => {
                 self.questions.forget(id);
                 if let Some(fetch) = &mut self.fetch {
                     fetch.waiting.retain(|line| !is_request(line, id));
@@ -273,9 +273,9 @@ impl Proxy {
 
     /// Ends requests and questions that have timed out.
     #[must_use]
-    pub fn tick(&mut self, now: Duration) -> Vec<Step> {
+    pub fn tick(&mut self, now: Duration) -> Vec<ProxyStep> {
         if self.fetch.as_ref().is_some_and(|fetch| fetch.until <= now) {
-            self.open.retain(|_, open| open.kind != Kind::OwnList);
+            self.open.retain(|_, open| open.kind != RequestKind::OwnList);
             self.give_up_list("the server did not list its tools in time");
         }
         self.end_questions(now);
@@ -301,7 +301,7 @@ impl Proxy {
     }
 
     /// Registers an open request; an error if there are too many, or the id is in use.
-    fn register(&mut self, id: &Id, kind: Kind) -> Result<(), &'static str> {
+    fn register(&mut self, id: &RequestId, kind: RequestKind) -> Result<(), &'static str> {
         if self.open.len() >= MAX_OPEN_REQUESTS {
             self.open.retain(|_, open| !open.cancelled);
         }
@@ -311,21 +311,21 @@ impl Proxy {
         if self.open.get(id).is_some_and(|open| !open.cancelled) {
             return Err("a request with this id is open");
         }
-        self.open.insert(id.clone(), Open { kind, cancelled: false });
+        self.open.insert(id.clone(), OpenRequest { kind, cancelled: false });
         Ok(())
     }
 
     /// Returns a new ID for a request of the proxy.
-    fn own_id(&mut self) -> Id {
+    fn own_id(&mut self) -> RequestId {
         self.count += 1;
-        Id::Text(format!("{}-{}", self.nonce, self.count))
+        RequestId::Text(format!("{}-{}", self.nonce, self.count))
     }
 
     fn note(&mut self, words: String) {
-        self.steps.push(Step::Note(words));
+        self.steps.push(ProxyStep::Note(words));
     }
 
-    fn record(&mut self, record: &Record) {
+    fn record(&mut self, record: &DecisionRecord) {
         if let Err(error) = self.audit.write(record)
             && !std::mem::replace(&mut self.log_failed, true)
         {
@@ -344,18 +344,18 @@ fn batch(line: &str) -> Option<Vec<&RawValue>> {
     line.trim_start().starts_with('[').then(|| elements(line)).flatten()
 }
 
-fn is_request(line: &str, id: &Id) -> bool {
+fn is_request(line: &str, id: &RequestId) -> bool {
     id_near_start(line.as_bytes()).as_ref() == Some(id)
 }
 
-fn findings(suspicions: Vec<Suspicion>) -> Vec<Finding> {
-    let finding = |one: Suspicion| Finding { name: one.name.to_owned(), excerpt: one.excerpt };
+fn findings(suspicions: Vec<Suspicion>) -> Vec<McpSuspicion> {
+    let finding = |one: Suspicion| McpSuspicion { name: one.name.to_owned(), excerpt: one.excerpt };
     suspicions.into_iter().map(finding).collect()
 }
 
 /// Returns findings in one line.
-fn describe_findings(findings: &[Finding]) -> String {
-    let word = |one: &Finding| format!("{} ({})", one.name, sanitize(&one.excerpt, 120));
+fn describe_findings(findings: &[McpSuspicion]) -> String {
+    let word = |one: &McpSuspicion| format!("{} ({})", one.name, sanitize(&one.excerpt, 120));
     findings.iter().map(word).collect::<Vec<_>>().join(", ")
 }
 

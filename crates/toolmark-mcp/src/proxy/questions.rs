@@ -7,9 +7,9 @@
 
 use super::answers::request;
 use super::calls::ToolCall;
-use super::{Kind, OnAsk, Proxy, Step};
-use crate::message::{Id, member, members, object, splice};
-use crate::policy::Ruling;
+use super::{OnAsk, Proxy, ProxyStep, RequestKind};
+use crate::message::{RequestId, member, members, object, splice};
+use crate::policy::McpRuling;
 use rmcp::model::{ElicitResult, ElicitationAction};
 use serde_json::json;
 use serde_json::value::RawValue;
@@ -33,24 +33,24 @@ pub(super) struct Questions {
     /// Whether the client can ask its user.
     pub(super) can_be_asked: bool,
     /// Held calls, by the ID of the proxy's request.
-    held: BTreeMap<Id, Question>,
+    held: BTreeMap<RequestId, CallQuestion>,
     /// Calls answered with a request for input, by the state that the client returns.
-    input_required: BTreeMap<String, Question>,
+    input_required: BTreeMap<String, CallQuestion>,
     /// Calls allowed by the user; their later rounds need no question.
     allowed: Vec<(String, String)>,
 }
 
 /// A question about a call.
-struct Question {
-    call_id: Id,
+struct CallQuestion {
+    call_id: RequestId,
     line: String,
     call: ToolCall,
-    ruling: Ruling,
+    ruling: McpRuling,
     until: Duration,
 }
 
 impl Questions {
-    pub(super) fn is_ours(&self, id: &Id) -> bool {
+    pub(super) fn is_ours(&self, id: &RequestId) -> bool {
         self.held.contains_key(id)
     }
 
@@ -59,7 +59,7 @@ impl Questions {
     }
 
     /// Drops the question about a call, and returns the ID of the proxy's request.
-    pub(super) fn forget(&mut self, call_id: &Id) -> Option<Id> {
+    pub(super) fn forget(&mut self, call_id: &RequestId) -> Option<RequestId> {
         let id = self.held.iter().find(|(_, question)| question.call_id == *call_id)?.0.clone();
         self.held.remove(&id);
         Some(id)
@@ -83,9 +83,9 @@ impl Proxy {
     pub(super) fn ask<'m>(
         &mut self,
         json: &'m str,
-        call_id: &Id,
+        call_id: &RequestId,
         call: ToolCall,
-        ruling: Ruling,
+        ruling: McpRuling,
         now: Duration,
     ) -> Option<Cow<'m, str>> {
         if call.is_later_round && self.questions.is_allowed(&call) {
@@ -94,7 +94,7 @@ impl Proxy {
                 json,
                 call_id,
                 &call,
-                &Ruling::new(Decision::Allow, "asked", reason),
+                &McpRuling::new(Decision::Allow, "asked", reason),
             );
         }
         let full = self.questions.held.len() + self.questions.input_required.len() >= MAX_QUESTIONS;
@@ -113,9 +113,9 @@ impl Proxy {
         });
         let id = self.own_id();
         let question =
-            Question { call_id: call_id.clone(), line: json.to_owned(), call, ruling, until };
+            CallQuestion { call_id: call_id.clone(), line: json.to_owned(), call, ruling, until };
         if question.call.can_be_asked {
-            let Id::Text(state) = &id else { return None };
+            let RequestId::Text(state) = &id else { return None };
             let ask = json!({
                 "resultType": "input_required",
                 "inputRequests": {OUR_INPUT: {"method": "elicitation/create", "params": params}},
@@ -124,12 +124,12 @@ impl Proxy {
             self.answer(&call_id.json(), &ask);
             self.questions.input_required.insert(state.clone(), question);
         } else {
-            if let Err(why) = self.register(call_id, Kind::Held) {
+            if let Err(why) = self.register(call_id, RequestKind::Held) {
                 self.fail(&call_id.json(), rmcp::model::ErrorCode::INVALID_REQUEST, why);
                 return None;
             }
             let line = request(Some(&id.json()), "elicitation/create", &params.to_string());
-            self.steps.push(Step::Client(line));
+            self.steps.push(ProxyStep::Client(line));
             self.questions.held.insert(id, question);
         }
         None
@@ -139,15 +139,15 @@ impl Proxy {
     fn decide_alone<'m>(
         &mut self,
         json: &'m str,
-        call_id: &Id,
+        call_id: &RequestId,
         call: &ToolCall,
-        ruling: Ruling,
+        ruling: McpRuling,
     ) -> Option<Cow<'m, str>> {
         match self.settings.on_ask {
             OnAsk::Allow => {
                 let reason =
                     format!("the user cannot be asked, and --on-ask is allow: {}", ruling.reason);
-                let ruling = Ruling::new(Decision::Allow, &ruling.rule, reason);
+                let ruling = McpRuling::new(Decision::Allow, &ruling.rule, reason);
                 self.forward(json, call_id, call, &ruling)
             }
             OnAsk::Deny => {
@@ -160,7 +160,7 @@ impl Proxy {
                     Some(other) => format!("{other}; or {hint}"),
                     None => hint.to_owned(),
                 };
-                let ruling = Ruling::new(Decision::Deny, &ruling.rule, reason);
+                let ruling = McpRuling::new(Decision::Deny, &ruling.rule, reason);
                 self.refuse(&call_id.json(), call, &ruling.suggesting(suggestion));
                 None
             }
@@ -170,19 +170,19 @@ impl Proxy {
     /// Handles the answer to the proxy's request. Returns the message to forward, if any.
     pub(super) fn resolve_question<'m>(
         &mut self,
-        id: &Id,
+        id: &RequestId,
         body: &RawValue,
         is_error: bool,
     ) -> Option<Cow<'m, str>> {
         let question = self.questions.held.remove(id)?;
         self.open.remove(&question.call_id);
         let yes = !is_error && is_accepted(body.get());
-        let Question { call_id, line, call, ruling, .. } = question;
+        let CallQuestion { call_id, line, call, ruling, .. } = question;
         if !self.record_answer(yes, &call_id, &call, ruling) {
             return None;
         }
         let reason = "the user allowed it";
-        let ruling = Ruling::new(Decision::Allow, "asked", reason);
+        let ruling = McpRuling::new(Decision::Allow, "asked", reason);
         let forward = self.forward(&line, &call_id, &call, &ruling)?;
         Some(Cow::Owned(forward.into_owned()))
     }
@@ -192,7 +192,7 @@ impl Proxy {
     pub(super) fn resume_call(
         &mut self,
         json: &str,
-        call_id: &Id,
+        call_id: &RequestId,
         call: &ToolCall,
         params: &RawValue,
     ) -> Option<Option<String>> {
@@ -213,18 +213,24 @@ impl Proxy {
             .filter(|(key, _)| key != "requestState" && key != "inputResponses")
             .collect();
         let plain = splice(json, params.get(), &object(&kept));
-        let ruling = Ruling::new(Decision::Allow, "asked", "the user allowed it");
+        let ruling = McpRuling::new(Decision::Allow, "asked", "the user allowed it");
         Some(self.forward(&plain, call_id, call, &ruling).map(Cow::into_owned))
     }
 
     /// Records the answer of the user; a refusal becomes the answer to the call.
-    fn record_answer(&mut self, yes: bool, call_id: &Id, call: &ToolCall, ruling: Ruling) -> bool {
+    fn record_answer(
+        &mut self,
+        yes: bool,
+        call_id: &RequestId,
+        call: &ToolCall,
+        ruling: McpRuling,
+    ) -> bool {
         if yes {
             self.questions.allow(call);
         } else {
             let reason = format!("the user did not allow it: {}", ruling.reason);
-            let no = Ruling::new(Decision::Deny, "asked", reason);
-            self.refuse(&call_id.json(), call, &Ruling { suggestion: ruling.suggestion, ..no });
+            let no = McpRuling::new(Decision::Deny, "asked", reason);
+            self.refuse(&call_id.json(), call, &McpRuling { suggestion: ruling.suggestion, ..no });
         }
         yes
     }
@@ -232,17 +238,17 @@ impl Proxy {
     /// Ends the questions that were not answered in time.
     pub(super) fn end_questions(&mut self, now: Duration) {
         self.questions.input_required.retain(|_, question| question.until > now);
-        let is_late = |question: &Question| question.until <= now;
+        let is_late = |question: &CallQuestion| question.until <= now;
         let held = self.questions.held.iter().filter(|(_, question)| is_late(question));
-        let ids: Vec<Id> = held.map(|(id, _)| id.clone()).collect();
+        let ids: Vec<RequestId> = held.map(|(id, _)| id.clone()).collect();
         for id in ids {
-            let Some(Question { call_id, call, ruling, .. }) = self.questions.held.remove(&id)
+            let Some(CallQuestion { call_id, call, ruling, .. }) = self.questions.held.remove(&id)
             else {
                 continue;
             };
             self.open.remove(&call_id);
             let reason = format!("no answer in time: {}", ruling.reason);
-            self.refuse(&call_id.json(), &call, &Ruling::new(Decision::Deny, "asked", reason));
+            self.refuse(&call_id.json(), &call, &McpRuling::new(Decision::Deny, "asked", reason));
         }
     }
 }

@@ -1,12 +1,12 @@
 //! Messages of the server: lists are filtered and compared with the pins, results are
 //! inspected, everything else is forwarded unchanged.
 
-use super::{Kind, Open, Proxy, Tool, describe_findings, findings};
-use crate::arguments::Schema;
+use super::{OpenRequest, Proxy, RequestKind, Tool, describe_findings, findings};
+use crate::arguments::ArgumentSchema;
 use crate::definition::{Definition, difference};
-use crate::message::{Message, elements, member, members, splice};
+use crate::message::{McpMessage, elements, member, members, splice};
 use crate::pins::PinStatus;
-use crate::policy::{Finding, Occasion, Ruling};
+use crate::policy::{McpRuling, McpSuspicion, Occasion};
 use crate::result::inspect;
 use crate::suspicion::{in_description, sanitize};
 use serde_json::value::RawValue;
@@ -29,7 +29,7 @@ impl Proxy {
         number: u64,
         now: Duration,
     ) -> Option<Cow<'m, str>> {
-        let message = match Message::read(json) {
+        let message = match McpMessage::read(json) {
             Ok(message) => message,
             Err(why) => {
                 self.note(format!(
@@ -43,17 +43,19 @@ impl Proxy {
             }
         };
         let (key, body, is_error) = match message {
-            Message::Request { key, .. } if self.questions.is_ours(&key) => {
+            McpMessage::Request { key, .. } if self.questions.is_ours(&key) => {
                 self.note(format!(
                     "line {number} of the server was dropped: it uses an id of the proxy"
                 ));
                 return None;
             }
-            Message::Request { .. } | Message::Notification { .. } => {
+            McpMessage::Request { .. } | McpMessage::Notification { .. } => {
                 return Some(Cow::Borrowed(json));
             }
-            Message::Answer { key: None, is_error: true, .. } => return Some(Cow::Borrowed(json)),
-            Message::Answer { key, body, is_error } => (key, body, is_error),
+            McpMessage::Answer { key: None, is_error: true, .. } => {
+                return Some(Cow::Borrowed(json));
+            }
+            McpMessage::Answer { key, body, is_error } => (key, body, is_error),
         };
         if let Some(key) = &key {
             self.earlier.answer(key, body.get(), is_error);
@@ -64,23 +66,23 @@ impl Proxy {
             ));
             return None;
         };
-        let Open { kind, .. } = open;
+        let OpenRequest { kind, .. } = open;
         let new = match (kind, is_error) {
-            (Kind::OwnList, true) => {
+            (RequestKind::OwnList, true) => {
                 self.give_up_list("the server does not list its tools");
                 return None;
             }
-            (Kind::OwnList, false) => {
+            (RequestKind::OwnList, false) => {
                 self.own_list(body, now);
                 return None;
             }
-            (Kind::List, false) => self.filter_list(body),
-            (Kind::Initialize, false) => {
+            (RequestKind::List, false) => self.filter_list(body),
+            (RequestKind::Initialize, false) => {
                 self.check_instructions(body);
                 None
             }
-            (Kind::Call { tool }, _) => self.inspect_result(Some(&tool), body),
-            (Kind::Task, _) => self.inspect_result(None, body),
+            (RequestKind::Call { tool }, _) => self.inspect_result(Some(&tool), body),
+            (RequestKind::Task, _) => self.inspect_result(None, body),
             _ => None,
         };
         Some(match new {
@@ -96,7 +98,8 @@ impl Proxy {
         let found = findings(in_description(&words.unwrap_or_default()));
         if !found.is_empty() {
             self.note(format!("the server's instructions: {}", describe_findings(&found)));
-            let ruling = Ruling::new(Decision::Allow, "suspicious", "instructions of the server");
+            let ruling =
+                McpRuling::new(Decision::Allow, "suspicious", "instructions of the server");
             self.log(Occasion::Server, None, None, None, &ruling, found);
         }
     }
@@ -112,7 +115,7 @@ impl Proxy {
             let whose =
                 tool.map_or_else(|| "a task".to_owned(), |tool| sanitize(&self.name(tool), 120));
             self.note(format!("in a result of {whose}: {}", describe_findings(&found)));
-            let ruling = Ruling::new(
+            let ruling = McpRuling::new(
                 Decision::Allow,
                 "result",
                 match new {
@@ -213,7 +216,7 @@ impl Proxy {
         let pass = self.report_pin(&definition, &standing, unchanged, &found);
         let changed = matches!(standing, PinStatus::Changed(_)) && !pass;
         if !unchanged || self.tools.get(&tool).is_some_and(|known| known.changed != changed) {
-            let schema = Schema::new(definition.schema());
+            let schema = ArgumentSchema::new(definition.schema());
             self.tools.insert(tool, Tool { definition, schema, changed, is_reported: false });
         }
         match standing {
@@ -229,7 +232,7 @@ impl Proxy {
         definition: &Definition,
         standing: &PinStatus,
         unchanged: bool,
-        found: &[Finding],
+        found: &[McpSuspicion],
     ) -> bool {
         let tool = &definition.name;
         let name = sanitize(&self.name(tool), 120);
@@ -271,7 +274,7 @@ impl Proxy {
             }
         }
         if !unchanged {
-            let ruling = Ruling::new(decision, "pins", reason);
+            let ruling = McpRuling::new(decision, "pins", reason);
             self.log(Occasion::List, Some(tool), None, None, &ruling, found.to_vec());
         }
         allowed

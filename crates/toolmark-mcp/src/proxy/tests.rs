@@ -1,7 +1,7 @@
 //! Tests of conversations: messages sent by one side and received by the other.
 
 use super::*;
-use crate::policy::{Call, NoAudit, Ruling};
+use crate::policy::{McpCall, McpRuling, NoAudit};
 use serde_json::json;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -10,25 +10,25 @@ use toolmark_shell::Decision;
 /// A policy that decides by the tool's name: `no…` is denied, `ask…` asked about.
 struct ByName {
     changed: Decision,
-    rate: Option<Rate>,
+    rate: Option<CallRate>,
 }
 
 impl CallPolicy for ByName {
-    fn tool(&self, server: &str, tool: &str, name: &str) -> Ruling {
+    fn tool(&self, server: &str, tool: &str, name: &str) -> McpRuling {
         assert_eq!(name, format!("mcp__{server}__{tool}"));
         match tool.starts_with("no") {
-            true => Ruling::new(Decision::Deny, "tools.deny", "the tool is not allowed"),
-            false => Ruling::new(Decision::Allow, "default", ""),
+            true => McpRuling::new(Decision::Deny, "tools.deny", "the tool is not allowed"),
+            false => McpRuling::new(Decision::Allow, "default", ""),
         }
     }
 
-    fn call(&self, call: &Call<'_>) -> Ruling {
+    fn call(&self, call: &McpCall<'_>) -> McpRuling {
         if call.args.get("evil").is_some() {
-            return Ruling::new(Decision::Deny, "effect", "it is evil").suggesting("be good");
+            return McpRuling::new(Decision::Deny, "effect", "it is evil").suggesting("be good");
         }
         match call.tool.starts_with("ask") {
-            true => Ruling::new(Decision::Ask, "custom", "better ask"),
-            false => Ruling::new(Decision::Allow, "default", "fine"),
+            true => McpRuling::new(Decision::Ask, "custom", "better ask"),
+            false => McpRuling::new(Decision::Allow, "default", "fine"),
         }
     }
 
@@ -36,23 +36,28 @@ impl CallPolicy for ByName {
         self.changed
     }
 
-    fn rate(&self, name: &str) -> Option<Rate> {
+    fn rate(&self, name: &str) -> Option<CallRate> {
         self.rate.filter(|_| name.ends_with("__slow"))
     }
 }
 
 #[derive(Clone, Default)]
-struct Shared(Rc<RefCell<Vec<Record>>>);
+struct SharedLog(Rc<RefCell<Vec<DecisionRecord>>>);
 
-impl AuditSink for Shared {
-    fn write(&mut self, record: &Record) -> std::io::Result<()> {
+impl AuditSink for SharedLog {
+    fn write(&mut self, record: &DecisionRecord) -> std::io::Result<()> {
         self.0.borrow_mut().push(record.clone());
         Ok(())
     }
 }
 
-fn settings() -> Settings {
-    Settings { server: "s".to_owned(), limits: Limits::default(), on_ask: OnAsk::Deny, rate: None }
+fn settings() -> ProxySettings {
+    ProxySettings {
+        server: "s".to_owned(),
+        limits: ResultLimits::default(),
+        on_ask: OnAsk::Deny,
+        rate: None,
+    }
 }
 
 fn warden() -> Box<ByName> {
@@ -75,13 +80,13 @@ fn reply(proxy: &mut Proxy, line: &Value) -> (Vec<Value>, Vec<Value>) {
     heard(proxy.from_server(&line.to_string(), 1, START))
 }
 
-fn heard(steps: Vec<Step>) -> (Vec<Value>, Vec<Value>) {
+fn heard(steps: Vec<ProxyStep>) -> (Vec<Value>, Vec<Value>) {
     let (mut client, mut server) = (Vec::new(), Vec::new());
     for step in steps {
         match step {
-            Step::Client(line) => client.push(serde_json::from_str(&line).unwrap()),
-            Step::Server(line) => server.push(serde_json::from_str(&line).unwrap()),
-            Step::Note(_) => {}
+            ProxyStep::Client(line) => client.push(serde_json::from_str(&line).unwrap()),
+            ProxyStep::Server(line) => server.push(serde_json::from_str(&line).unwrap()),
+            ProxyStep::Note(_) => {}
         }
     }
     (client, server)
@@ -133,7 +138,7 @@ fn what_is_none_of_ours_passes_byte_for_byte() {
         r#"{"jsonrpc":"2.0","id":9,"error":{"code":-1,"message":"no","vendor":1}}"#,
         r#"[{"jsonrpc":"2.0","id":"b","method":"ping"},{"jsonrpc":"2.0","method":"x"}]"#,
     ] {
-        assert_eq!(proxy.from_client(line, START), [Step::Server(line.to_owned())], "{line}");
+        assert_eq!(proxy.from_client(line, START), [ProxyStep::Server(line.to_owned())], "{line}");
     }
     for line in [
         r#"{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2031-01-01","capabilities":{"x":1}, "y":1.0}}"#,
@@ -143,13 +148,17 @@ fn what_is_none_of_ours_passes_byte_for_byte() {
         r#"{"jsonrpc":"2.0","id":1,"method":"sampling/createMessage","params":{"future":1}}"#,
         r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"?"}}"#,
     ] {
-        assert_eq!(proxy.from_server(line, 1, START), [Step::Client(line.to_owned())], "{line}");
+        assert_eq!(
+            proxy.from_server(line, 1, START),
+            [ProxyStep::Client(line.to_owned())],
+            "{line}"
+        );
     }
 }
 
 #[test]
 fn denied_tools_are_left_out_of_every_page_and_cannot_be_called() {
-    let journal = Shared::default();
+    let journal = SharedLog::default();
     let mut proxy = Proxy::new(settings(), Pins::in_memory(), warden(), Box::new(journal.clone()));
     for (id, names, kept) in [(1, ["a", "no1"], vec!["a"]), (2, ["no2", "no3"], vec![])] {
         say(&mut proxy, &request(id, "tools/list", &json!({"cursor": id})));
@@ -178,7 +187,7 @@ fn a_list_that_is_fine_passes_byte_for_byte() {
     let mut proxy = plain();
     say(&mut proxy, &request(1, "tools/list", &json!({})));
     let line = r#"{"jsonrpc":"2.0","id":1,"result":{"tools":[ {"name":"a","inputSchema":{"type":"object"},"x":1.50} ],"y":1e2}}"#;
-    assert_eq!(proxy.from_server(line, 1, START), [Step::Client(line.to_owned())]);
+    assert_eq!(proxy.from_server(line, 1, START), [ProxyStep::Client(line.to_owned())]);
 }
 
 #[test]
@@ -263,7 +272,7 @@ fn a_batch_is_decided_call_by_call() {
 fn results_are_looked_over_also_those_of_tasks() {
     let secret = format!("gh{}_{}", "p", "R7mK2vQ9xT4bN8cW5zL1jH6fD3sG0pYaUeXo");
     let leak = json!({"content": [{"type": "text", "text": secret}]});
-    let journal = Shared::default();
+    let journal = SharedLog::default();
     let proxy = Proxy::new(settings(), Pins::in_memory(), warden(), Box::new(journal.clone()));
     let mut proxy = with(proxy, &["a"]);
     say(&mut proxy, &call(1, "a", &json!({"path": "x"})));
@@ -395,8 +404,8 @@ fn a_person_is_asked_by_a_round_of_input_in_the_newer_protocol() {
 
 #[test]
 fn nobody_to_ask_is_decided_as_told() {
-    let settings = Settings { on_ask: OnAsk::Allow, ..settings() };
-    let journal = Shared::default();
+    let settings = ProxySettings { on_ask: OnAsk::Allow, ..settings() };
+    let journal = SharedLog::default();
     let proxy = Proxy::new(settings, Pins::in_memory(), warden(), Box::new(journal.clone()));
     let mut proxy = with(proxy, &["ask"]);
     assert_eq!(say(&mut proxy, &call(1, "ask", &json!({}))).1.len(), 1);
@@ -406,7 +415,7 @@ fn nobody_to_ask_is_decided_as_told() {
 
 #[test]
 fn rates_hold_for_all_tools_and_for_one() {
-    let settings = Settings { rate: Some("3/min".parse().unwrap()), ..settings() };
+    let settings = ProxySettings { rate: Some("3/min".parse().unwrap()), ..settings() };
     let warden = ByName { changed: Decision::Deny, rate: Some("1/min".parse().unwrap()) };
     let proxy = Proxy::new(settings, Pins::in_memory(), Box::new(warden), Box::new(NoAudit));
     let mut proxy = with(proxy, &["a", "slow"]);
@@ -476,7 +485,7 @@ fn suspicious_words_are_told_once() {
         let line = result(1, &json!({"tools": [poisoned]})).to_string();
         let steps = proxy.from_server(&line, 1, START);
         let note = steps.iter().any(|step| {
-            matches!(step, Step::Note(words) if words.contains("instructs-the-model") && words.contains("asks-for-secrets"))
+            matches!(step, ProxyStep::Note(words) if words.contains("instructs-the-model") && words.contains("asks-for-secrets"))
         });
         assert_eq!(note, told);
     }
@@ -597,7 +606,7 @@ fn a_name_that_another_server_has_is_asked_about() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("pins.json");
     let open = |server: &str| {
-        let settings = Settings { server: server.to_owned(), ..settings() };
+        let settings = ProxySettings { server: server.to_owned(), ..settings() };
         Proxy::new(settings, Pins::open(&file).unwrap(), warden(), Box::new(NoAudit))
     };
     let mut first = with(open("mail"), &["send"]);
@@ -614,7 +623,7 @@ fn a_name_that_another_server_has_is_asked_about() {
 
 #[test]
 fn secrets_in_arguments_are_asked_about_and_logged_masked() {
-    let log = Shared::default();
+    let log = SharedLog::default();
     let proxy = Proxy::new(settings(), Pins::in_memory(), warden(), Box::new(log.clone()));
     let mut proxy = with(proxy, &["send"]);
     let token = format!("ghp_{}", "a1B2c3D4e5F6g7H8i9J0".repeat(2).get(..36).unwrap());

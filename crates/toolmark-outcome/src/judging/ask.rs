@@ -1,6 +1,6 @@
 //! Asks the judge: collects the material of a question and sends it.
 
-use super::{Focus, Material, Question, answered, material_of, unanswered};
+use super::{Focus, JudgeQuestion, Material, answered, material_of, unanswered};
 use crate::outcome::Outcome;
 use crate::subject::Subject;
 use crate::view::Missing;
@@ -60,7 +60,7 @@ pub fn drop_repeats(materials: &mut Vec<Material>) {
 
 /// Asks one question. The outcome is unknown if there is no judge.
 #[must_use]
-pub fn ask(subject: &Subject<'_>, question: Question) -> Outcome {
+pub fn ask(subject: &Subject<'_>, question: JudgeQuestion) -> Outcome {
     let Some(judge) = &subject.environment.judge else {
         return unanswered(&asked(&question));
     };
@@ -74,7 +74,7 @@ pub fn ask(subject: &Subject<'_>, question: Question) -> Outcome {
 }
 
 /// Summarizes a question on one line.
-fn asked(question: &Question) -> String {
+fn asked(question: &JudgeQuestion) -> String {
     let criteria = &question.rubric.criteria;
     match (question.rubric.name.as_deref(), criteria.first()) {
         (Some(name), _) => name.to_owned(),

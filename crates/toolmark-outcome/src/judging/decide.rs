@@ -4,13 +4,13 @@
 //! worst value of every open mark, fails if it would fail even with the best value of every
 //! open mark, and is unknown otherwise.
 
-use super::{Aggregation, Answer, Panel, Rubric, Ruling};
+use super::{Aggregation, JudgeAnswer, JudgeRuling, Panel, Rubric};
 use crate::gate::reaches;
 use crate::outcome::{Cause, Verdict};
 
 /// Decision of one or several judges.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Decided {
+pub struct JudgeDecision {
     /// The verdict.
     pub verdict: Verdict,
     /// Score, if every relevant mark is known.
@@ -19,7 +19,7 @@ pub struct Decided {
     pub reason: Option<String>,
 }
 
-impl Decided {
+impl JudgeDecision {
     fn unknown(cause: Cause, reason: impl Into<String>) -> Self {
         Self { verdict: Verdict::Unknown(cause), score: None, reason: Some(reason.into()) }
     }
@@ -27,7 +27,7 @@ impl Decided {
 
 /// Decides a single answer.
 #[must_use]
-pub fn decide_vote(rubric: &Rubric, answer: &Answer, threshold: f64) -> Decided {
+pub fn decide_vote(rubric: &Rubric, answer: &JudgeAnswer, threshold: f64) -> JudgeDecision {
     let (mut worst, mut best, mut total) = (0.0, 0.0, 0.0);
     let (mut missed, mut open, mut open_need) = (None, None, false);
     for (n, criterion) in rubric.criteria.iter().enumerate() {
@@ -50,42 +50,47 @@ pub fn decide_vote(rubric: &Rubric, answer: &Answer, threshold: f64) -> Decided 
         }
     }
     if total <= 0.0 {
-        return Decided::unknown(Cause::Configuration, "the criteria weigh nothing");
+        return JudgeDecision::unknown(Cause::Configuration, "the criteria weigh nothing");
     }
     let (worst, best) = (worst / total, best / total);
     let score = open.is_none().then_some(worst);
     if let Some(criterion) = missed {
         let reason = Some(format!("{} must hold and does not", criterion.id));
-        return Decided { verdict: Verdict::Fail, score, reason };
+        return JudgeDecision { verdict: Verdict::Fail, score, reason };
     }
     if !reaches(best, threshold) {
-        return Decided { verdict: Verdict::Fail, score, reason: None };
+        return JudgeDecision { verdict: Verdict::Fail, score, reason: None };
     }
     if reaches(worst, threshold) && !open_need {
-        return Decided { verdict: Verdict::Pass, score, reason: None };
+        return JudgeDecision { verdict: Verdict::Pass, score, reason: None };
     }
     match open {
         Some((criterion, Some(why))) => {
-            Decided::unknown(Cause::Unproven, format!("{}: {why}", criterion.id))
+            JudgeDecision::unknown(Cause::Unproven, format!("{}: {why}", criterion.id))
         }
         Some((criterion, None)) => {
-            Decided::unknown(Cause::Judge, format!("the judge cannot tell: {}", criterion.id))
+            JudgeDecision::unknown(Cause::Judge, format!("the judge cannot tell: {}", criterion.id))
         }
-        None => Decided { verdict: Verdict::Fail, score, reason: None },
+        None => JudgeDecision { verdict: Verdict::Fail, score, reason: None },
     }
 }
 
 /// Decides all votes together. A judge without an answer does not invalidate the others, as
 /// long as enough of them decide.
 #[must_use]
-pub fn decide(rubric: &Rubric, ruling: &Ruling, panel: &Panel, threshold: f64) -> Decided {
+pub fn decide(
+    rubric: &Rubric,
+    ruling: &JudgeRuling,
+    panel: &Panel,
+    threshold: f64,
+) -> JudgeDecision {
     let aggregation = panel.aggregation;
-    let votes: Vec<Decided> = ruling
+    let votes: Vec<JudgeDecision> = ruling
         .votes
         .iter()
         .map(|vote| match &vote.answer {
             Ok(answer) => decide_vote(rubric, answer, threshold),
-            Err(why) => Decided::unknown(why.cause, why.reason.clone()),
+            Err(why) => JudgeDecision::unknown(why.cause, why.reason.clone()),
         })
         .collect();
     if let [only] = votes.as_slice() {
@@ -94,7 +99,7 @@ pub fn decide(rubric: &Rubric, ruling: &Ruling, panel: &Panel, threshold: f64) -
     let first_open = votes.iter().find(|vote| matches!(vote.verdict, Verdict::Unknown(_)));
     let none = || match first_open {
         Some(open) => open.clone(),
-        None => Decided::unknown(Cause::Judge, "no judge was asked"),
+        None => JudgeDecision::unknown(Cause::Judge, "no judge was asked"),
     };
     // A few votes must not speak for a panel that is mostly silent.
     let needed = panel.quorum.map_or(votes.len() / 2 + 1, |quorum| quorum as usize);
@@ -104,7 +109,7 @@ pub fn decide(rubric: &Rubric, ruling: &Ruling, panel: &Panel, threshold: f64) -
             let of = votes.len();
             let reason = format!("{decided} of {of} votes decide, and {needed} must: {why}");
             let cause = first_open.and_then(|open| open.verdict.cause()).unwrap_or(Cause::Judge);
-            Decided::unknown(cause, reason)
+            JudgeDecision::unknown(cause, reason)
         })
     };
     if aggregation == Aggregation::Majority {
@@ -120,9 +125,9 @@ pub fn decide(rubric: &Rubric, ruling: &Ruling, panel: &Panel, threshold: f64) -
         let reason = Some(format!("{for_it} of {told} judges pass it"));
         let score = Some(for_it as f64 / told as f64);
         return match for_it.cmp(&against) {
-            std::cmp::Ordering::Greater => Decided { verdict: Verdict::Pass, score, reason },
-            std::cmp::Ordering::Less => Decided { verdict: Verdict::Fail, score, reason },
-            std::cmp::Ordering::Equal => Decided::unknown(
+            std::cmp::Ordering::Greater => JudgeDecision { verdict: Verdict::Pass, score, reason },
+            std::cmp::Ordering::Less => JudgeDecision { verdict: Verdict::Fail, score, reason },
+            std::cmp::Ordering::Equal => JudgeDecision::unknown(
                 Cause::Judge,
                 format!("the judges are divided: {for_it} of {told}"),
             ),
@@ -148,12 +153,12 @@ pub fn decide(rubric: &Rubric, ruling: &Ruling, panel: &Panel, threshold: f64) -
     };
     let verdict = Verdict::of(reaches(score, threshold));
     let reason = format!("the {} of {} judges is {score:.2}", aggregation.word(), scores.len());
-    Decided { verdict, score: Some(score), reason: Some(reason) }
+    JudgeDecision { verdict, score: Some(score), reason: Some(reason) }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Criterion, Mark, Scale, Unanswered, Vote};
+    use super::super::{Criterion, CriterionMark, Scale, Unanswered, Vote};
     use super::*;
 
     fn rubric(needs: &[Option<f64>]) -> Rubric {
@@ -164,9 +169,10 @@ mod tests {
         Rubric { criteria: criteria.collect(), ..Rubric::of_text("", Scale::Binary) }
     }
 
-    fn answer(marks: &[Option<f64>]) -> Answer {
-        let marks = marks.iter().map(|mark| Mark { mark: *mark, ..Mark::default() });
-        Answer { marks: marks.collect(), ..Answer::default() }
+    fn answer(marks: &[Option<f64>]) -> JudgeAnswer {
+        let marks =
+            marks.iter().map(|mark| CriterionMark { mark: *mark, ..CriterionMark::default() });
+        JudgeAnswer { marks: marks.collect(), ..JudgeAnswer::default() }
     }
 
     #[test]
@@ -195,7 +201,7 @@ mod tests {
         assert_eq!(of(&[Some(1.0), Some(0.0)]), Verdict::Pass);
     }
 
-    fn ruling(votes: &[Option<f64>]) -> Ruling {
+    fn ruling(votes: &[Option<f64>]) -> JudgeRuling {
         let votes = votes.iter().map(|vote| Vote {
             model: "m".into(),
             answer: match vote {
@@ -203,7 +209,7 @@ mod tests {
                 None => Err(Unanswered { cause: Cause::Judge, reason: "timed out".into() }),
             },
         });
-        Ruling { votes: votes.collect() }
+        JudgeRuling { votes: votes.collect() }
     }
 
     #[test]

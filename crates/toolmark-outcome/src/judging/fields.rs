@@ -2,7 +2,7 @@
 
 use super::elide::shortened;
 use super::transcript::fit;
-use super::{Material, Piece, steps, transcript};
+use super::{Material, TextPiece, steps, transcript};
 use crate::subject::Subject;
 use crate::view::{IndexedCall, Missing};
 use serde_json::Value;
@@ -141,15 +141,15 @@ fn of_run(field: &str, focus: Focus<'_>) -> Result<Material, Missing> {
             let tools = view.trajectory().tools.as_ref();
             let tools = tools.ok_or_else(|| Missing::new("the trace does not record the tools"))?;
             let line = |tool: &toolmark_trace::ToolDefinition| match &tool.description {
-                Some(words) => Piece::new(format!("{}: {}", tool.name, words.get())),
-                None => Piece::new(tool.name.get()),
+                Some(words) => TextPiece::new(format!("{}: {}", tool.name, words.get())),
+                None => TextPiece::new(tool.name.get()),
             };
             Ok(Material::of_trace(field, tools.iter().map(line).collect()))
         }
         "output" => {
             let place = view.messages().last().map(|(event, _)| view.place(&event.at));
             let text = view.output()?.into_owned();
-            Ok(Material::of_trace(field, vec![Piece { place, ..Piece::new(text) }]))
+            Ok(Material::of_trace(field, vec![TextPiece { place, ..TextPiece::new(text) }]))
         }
         "transcript" => Ok(transcript(view)),
         "steps" => Ok(steps(view)),
@@ -169,7 +169,7 @@ fn of_run(field: &str, focus: Focus<'_>) -> Result<Material, Missing> {
             let diff = diff.ok_or_else(|| {
                 Missing::new("there is no diff of the workspace: --diff-file gives one")
             })?;
-            Ok(Material::of_trace(field, vec![Piece::new(diff)]))
+            Ok(Material::of_trace(field, vec![TextPiece::new(diff)]))
         }
         _ => Err(Missing::new(format!("unknown field {field}"))),
     }
@@ -184,7 +184,7 @@ fn of_call(
     let view = &focus.subject.view;
     let call = seen.call;
     let of_trace = |text: String| {
-        let piece = Piece { call: Some(view.call_ref(seen)), ..Piece::new(text) };
+        let piece = TextPiece { call: Some(view.call_ref(seen)), ..TextPiece::new(text) };
         Ok(Material::of_trace(field, vec![piece]))
     };
     let result = || call.result.as_ref().and_then(|result| result.payload.as_ref());
@@ -261,7 +261,7 @@ fn request(focus: Focus<'_>) -> Result<Material, Missing> {
     };
     if let Some(event) = found {
         let text = event.text.as_ref().map(Payload::plain).unwrap_or_default().into_owned();
-        let piece = Piece { place: Some(view.place(&event.at)), ..Piece::new(text) };
+        let piece = TextPiece { place: Some(view.place(&event.at)), ..TextPiece::new(text) };
         return Ok(Material::of_trace("user_request", vec![piece]));
     }
     match context.prompts.as_slice() {
@@ -312,12 +312,12 @@ fn said(
     when: &str,
 ) -> Result<Material, Missing> {
     let view = &focus.subject.view;
-    let piece = |event: &Event| Piece {
+    let piece = |event: &Event| TextPiece {
         text: event.text.as_ref().map(Payload::plain).unwrap_or_default().into_owned(),
         place: Some(view.place(&event.at)),
-        ..Piece::default()
+        ..TextPiece::default()
     };
-    let pieces: Vec<Piece> =
+    let pieces: Vec<TextPiece> =
         events.into_iter().map(piece).filter(|piece| !piece.text.trim().is_empty()).collect();
     // Silence is a fact of the trace, but cannot be quoted.
     Ok(match pieces.is_empty() {
@@ -336,7 +336,8 @@ fn near(field: &str, focus: Focus<'_>, later: bool) -> Material {
         true => calls.iter().skip(at + 1).take(CALLS).copied().collect::<Vec<_>>(),
         false => calls[at.saturating_sub(CALLS)..at].to_vec(),
     };
-    let pieces: Vec<Piece> = chosen.into_iter().flat_map(|seen| near_call(seen, focus)).collect();
+    let pieces: Vec<TextPiece> =
+        chosen.into_iter().flat_map(|seen| near_call(seen, focus)).collect();
     match pieces.is_empty() {
         true => {
             let when = if later { "after" } else { "before" };
@@ -349,7 +350,8 @@ fn near(field: &str, focus: Focus<'_>, later: bool) -> Material {
 /// Returns all calls of the run, with their results.
 fn all_calls(field: &str, focus: Focus<'_>) -> Material {
     let calls = focus.subject.view.calls();
-    let mut pieces: Vec<Piece> = calls.iter().flat_map(|seen| near_call(*seen, focus)).collect();
+    let mut pieces: Vec<TextPiece> =
+        calls.iter().flat_map(|seen| near_call(*seen, focus)).collect();
     if pieces.is_empty() {
         return Material::of_spec(field, "(the agent made no calls)");
     }
@@ -362,16 +364,16 @@ fn all_calls(field: &str, focus: Focus<'_>) -> Material {
 
 /// Returns a call and its result as separate entries, since only the call is written by the
 /// agent.
-fn near_call(seen: IndexedCall<'_>, focus: Focus<'_>) -> [Piece; 2] {
+fn near_call(seen: IndexedCall<'_>, focus: Focus<'_>) -> [TextPiece; 2] {
     let short = |text: &str| shortened(text, NEAR).unwrap_or_else(|| text.to_owned());
     let call = seen.call;
     let args = short(&call.args.as_ref().map(Payload::raw).unwrap_or_default());
     let result = call.result.as_ref().and_then(|result| result.payload.as_ref());
     let result = short(&result.map(Payload::plain).unwrap_or_default());
     let (number, tool, status) = (seen.number(), call.name.full(), call.status.word());
-    let labelled = |label: String, text: String| Piece {
+    let labelled = |label: String, text: String| TextPiece {
         call: Some(focus.subject.view.call_ref(seen)),
-        ..Piece::labelled(label, text)
+        ..TextPiece::labelled(label, text)
     };
     [
         labelled(format!("call {number}"), format!("{tool} {args}")),
@@ -382,9 +384,9 @@ fn near_call(seen: IndexedCall<'_>, focus: Focus<'_>) -> [Piece; 2] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::subject::{Context, Environment};
+    use crate::subject::{CaseContext, Environment};
     use crate::testing::{runs, vally};
-    use crate::view::View;
+    use crate::view::TrajectoryView;
     use serde_json::json;
 
     fn trace() -> String {
@@ -412,8 +414,8 @@ mod tests {
     #[test]
     fn fields_of_a_call() {
         let trace = runs(&trace());
-        let (context, environment) = (Context::default(), Environment::default());
-        let view = View::whole(&trace[0]);
+        let (context, environment) = (CaseContext::default(), Environment::default());
+        let view = TrajectoryView::whole(&trace[0]);
         let subject = Subject { view, context: &context, environment: &environment };
         let call = subject.view.calls().get(1).copied();
         let focus = Focus { subject: &subject, call };

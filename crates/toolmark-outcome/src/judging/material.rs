@@ -1,12 +1,12 @@
 //! Material shown to a judge.
 
-use crate::evidence::{CallRef, Evidence, Role};
+use crate::evidence::{CallRef, Evidence, EvidenceRole};
 use crate::place::TracePlace;
 use toolmark_redact::Untrusted;
 
 /// A text with its position in the trace.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Piece {
+pub struct TextPiece {
     /// The text.
     pub text: String,
     /// Author or origin of the text, in material with several entries, such as `user` or
@@ -19,7 +19,7 @@ pub struct Piece {
     pub place: Option<TracePlace>,
 }
 
-impl Piece {
+impl TextPiece {
     /// Creates a text without a position.
     #[must_use]
     pub fn new(text: impl Into<String>) -> Self {
@@ -36,8 +36,8 @@ impl Piece {
     #[must_use]
     pub fn evidence(&self, text: impl Into<Untrusted>, quote: &str) -> Evidence {
         let evidence = match &self.call {
-            Some(call) => Evidence::call(Role::Context, text, call.clone()),
-            None => Evidence::words(Role::Context, text),
+            Some(call) => Evidence::call(EvidenceRole::Context, text, call.clone()),
+            None => Evidence::words(EvidenceRole::Context, text),
         };
         let evidence = match &self.place {
             Some(place) if self.call.is_none() => evidence.at(place.clone()),
@@ -53,7 +53,7 @@ pub struct Material {
     /// Name, such as `user_request`.
     pub name: String,
     /// Pieces of text, in order.
-    pub pieces: Vec<Piece>,
+    pub pieces: Vec<TextPiece>,
     /// Whether the material comes from the trace. Only quotes of the trace are proof; quotes
     /// of a reference answer in the spec are not.
     pub is_trace: bool,
@@ -67,14 +67,14 @@ pub struct Material {
 impl Material {
     /// Creates material from the trace.
     #[must_use]
-    pub fn of_trace(name: impl Into<String>, pieces: Vec<Piece>) -> Self {
+    pub fn of_trace(name: impl Into<String>, pieces: Vec<TextPiece>) -> Self {
         Self { name: name.into(), pieces, is_trace: true, ..Self::default() }
     }
 
     /// Creates material from the spec or its author.
     #[must_use]
     pub fn of_spec(name: impl Into<String>, text: impl Into<String>) -> Self {
-        let pieces = vec![Piece::new(text)];
+        let pieces = vec![TextPiece::new(text)];
         Self { name: name.into(), pieces, ..Self::default() }
     }
 

@@ -1,6 +1,6 @@
 //! Questions that need a judge, and their answers.
 //!
-//! A grader that needs a judge creates a [`Question`]: a [`Rubric`], the relevant parts of
+//! A grader that needs a judge creates a [`JudgeQuestion`]: a [`Rubric`], the relevant parts of
 //! the trace ([`Material`]) and the judges to ask ([`Panel`]). The caller of the grading
 //! provides the [`Judge`]; this module only defines questions and evaluates answers. A judge
 //! without an answer, or with an answer that it cannot prove, leaves the verdict unknown.
@@ -21,14 +21,14 @@ mod words;
 mod written;
 
 pub use ask::{ask, drop_repeats, materials, usual_inputs};
-pub use decide::{Decided, decide, decide_vote};
+pub use decide::{JudgeDecision, decide, decide_vote};
 pub use fields::{FIELDS, Field, Focus, material_of};
-pub use material::{Material, Piece};
+pub use material::{Material, TextPiece};
 pub use outcome::{answered, unanswered};
-pub use question::{Aggregation, Effort, Panel, Question};
-pub use rubric::{Criterion, Example, Rubric};
+pub use question::{Aggregation, Effort, JudgeQuestion, Panel};
+pub use rubric::{Criterion, Rubric, RubricExample};
 pub use rubrics::{BUILT_IN, BuiltIn, built_in};
-pub use ruling::{Answer, Mark, Quote, Ruling, Spent, Unanswered, Vote};
+pub use ruling::{AnswerUsage, CriterionMark, JudgeAnswer, JudgeRuling, Quote, Unanswered, Vote};
 pub use scale::Scale;
 pub use transcript::{steps, transcript};
 pub use words::scale_of_words;
@@ -40,5 +40,5 @@ use std::fmt::Debug;
 pub trait Judge: Send + Sync + Debug {
     /// Answers every question, in order. A question that could not be answered has a ruling
     /// too, with the reason.
-    fn judge(&self, questions: &[Question]) -> Vec<Ruling>;
+    fn judge(&self, questions: &[JudgeQuestion]) -> Vec<JudgeRuling>;
 }

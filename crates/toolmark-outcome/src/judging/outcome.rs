@@ -1,8 +1,11 @@
 //! Converts the ruling of a judge to the outcome of a grader.
 
-use super::{Aggregation, Decided, Mark, Piece, Question, Rubric, Ruling, decide};
+use super::{
+    Aggregation, CriterionMark, JudgeDecision, JudgeQuestion, JudgeRuling, Rubric, TextPiece,
+    decide,
+};
 use crate::evidence::Evidence;
-use crate::outcome::{Cause, Metrics, Outcome, Part, Verdict};
+use crate::outcome::{Cause, GraderMetrics, Outcome, OutcomePart, Verdict};
 use serde_json::{Value, json};
 
 /// Creates the outcome of a question without a judge.
@@ -15,7 +18,7 @@ pub fn unanswered(question: &str) -> Outcome {
 
 /// Returns the outcome of the ruling on a question.
 #[must_use]
-pub fn answered(question: &Question, ruling: &Ruling) -> Outcome {
+pub fn answered(question: &JudgeQuestion, ruling: &JudgeRuling) -> Outcome {
     let (rubric, threshold) = (&*question.rubric, question.threshold);
     let decided = decide(rubric, ruling, &question.panel, threshold);
     let reason = reason(&decided, ruling, threshold);
@@ -55,7 +58,7 @@ pub fn answered(question: &Question, ruling: &Ruling) -> Outcome {
     outcome
 }
 
-fn reason(decided: &Decided, ruling: &Ruling, threshold: f64) -> String {
+fn reason(decided: &JudgeDecision, ruling: &JudgeRuling, threshold: f64) -> String {
     let said = ruling.votes.iter().find_map(|vote| {
         let answer = vote.answer.as_ref().ok()?;
         let of_marks =
@@ -75,7 +78,7 @@ fn reason(decided: &Decided, ruling: &Ruling, threshold: f64) -> String {
 }
 
 /// Returns a part per criterion or, if several judges answered, one per judge and criterion.
-fn parts(rubric: &Rubric, ruling: &Ruling, threshold: f64) -> Vec<Part> {
+fn parts(rubric: &Rubric, ruling: &JudgeRuling, threshold: f64) -> Vec<OutcomePart> {
     let several = ruling.votes.len() > 1;
     let mut parts = Vec::new();
     for vote in &ruling.votes {
@@ -93,13 +96,13 @@ fn parts(rubric: &Rubric, ruling: &Ruling, threshold: f64) -> Vec<Part> {
                 None => Verdict::Unknown(Cause::Judge),
             };
             let reason = (!mark.reason.is_empty()).then(|| mark.reason.clone().into());
-            parts.push(Part { score: share, reason, ..Part::new(text, verdict) });
+            parts.push(OutcomePart { score: share, reason, ..OutcomePart::new(text, verdict) });
         }
     }
     parts
 }
 
-fn evidence(question: &Question, ruling: &Ruling) -> Vec<Evidence> {
+fn evidence(question: &JudgeQuestion, ruling: &JudgeRuling) -> Vec<Evidence> {
     let mut all: Vec<Evidence> = Vec::new();
     for vote in &ruling.votes {
         let Ok(answer) = &vote.answer else { continue };
@@ -120,16 +123,16 @@ fn evidence(question: &Question, ruling: &Ruling) -> Vec<Evidence> {
 }
 
 /// Describes the purpose and the origin of a quote.
-fn quoted_for(criterion: &str, piece: &Piece) -> String {
+fn quoted_for(criterion: &str, piece: &TextPiece) -> String {
     match &piece.label {
         Some(label) => format!("quoted for {criterion} from [{label}]"),
         None => format!("quoted for {criterion}"),
     }
 }
 
-fn metrics(question: &Question, ruling: &Ruling) -> Metrics {
+fn metrics(question: &JudgeQuestion, ruling: &JudgeRuling) -> GraderMetrics {
     let (scale, threshold) = (question.rubric.scale, question.threshold);
-    let mut metrics = Metrics::new();
+    let mut metrics = GraderMetrics::new();
     if let Some(name) = &question.rubric.name {
         metrics.insert("rubric".into(), json!(name));
     }
@@ -154,7 +157,7 @@ fn metrics(question: &Question, ruling: &Ruling) -> Metrics {
         .collect();
     metrics.insert("marks".into(), Value::Array(votes));
     let spent = ruling.votes.iter().filter_map(|vote| vote.answer.as_ref().ok().map(|a| a.spent));
-    if let Some(spent) = spent.reduce(super::Spent::plus) {
+    if let Some(spent) = spent.reduce(super::AnswerUsage::plus) {
         metrics.insert("input_tokens".into(), json!(spent.input_tokens));
         metrics.insert("output_tokens".into(), json!(spent.output_tokens));
         if let Some(micro) = spent.micro_usd {
@@ -164,6 +167,6 @@ fn metrics(question: &Question, ruling: &Ruling) -> Metrics {
     metrics
 }
 
-fn raw(mark: &Mark) -> Value {
+fn raw(mark: &CriterionMark) -> Value {
     mark.mark.map_or(Value::Null, Value::from)
 }

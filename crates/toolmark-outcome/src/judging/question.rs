@@ -90,7 +90,7 @@ impl Default for Panel {
 
 /// A question to a judge.
 #[derive(Debug, Clone)]
-pub struct Question {
+pub struct JudgeQuestion {
     /// Rubric of the question.
     pub rubric: Arc<Rubric>,
     /// Material that the question is about.

@@ -42,12 +42,12 @@ pub struct Rubric {
     pub scale: Scale,
     /// Cases marked by hand, as a guide.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub examples: Vec<Example>,
+    pub examples: Vec<RubricExample>,
 }
 
 /// A case marked by hand.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Example {
+pub struct RubricExample {
     /// Text that was marked.
     pub text: String,
     /// Marks by criterion.

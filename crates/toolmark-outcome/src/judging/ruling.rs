@@ -16,7 +16,7 @@ pub struct Quote {
 
 /// Answer of a judge to one criterion.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Mark {
+pub struct CriterionMark {
     /// Mark on the rubric's scale; `None` if the judge cannot tell or gave no proof.
     pub mark: Option<f64>,
     /// Reason that the judge gave.
@@ -29,7 +29,7 @@ pub struct Mark {
 
 /// Usage of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Spent {
+pub struct AnswerUsage {
     /// Number of input tokens.
     pub input_tokens: u64,
     /// Number of output tokens.
@@ -39,7 +39,7 @@ pub struct Spent {
     pub micro_usd: Option<u64>,
 }
 
-impl Spent {
+impl AnswerUsage {
     /// Returns the sum. Usage without a price leaves the sum without one.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
@@ -56,13 +56,13 @@ impl Spent {
 
 /// A complete answer: a mark for every criterion, in their order.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Answer {
+pub struct JudgeAnswer {
     /// The marks.
-    pub marks: Vec<Mark>,
+    pub marks: Vec<CriterionMark>,
     /// Summary in one sentence.
     pub summary: Option<String>,
     /// Usage of the answer.
-    pub spent: Spent,
+    pub spent: AnswerUsage,
 }
 
 /// Reason for a missing answer.
@@ -80,12 +80,12 @@ pub struct Vote {
     /// Model that was asked.
     pub model: String,
     /// Answer of the model, or the reason for a missing answer.
-    pub answer: Result<Answer, Unanswered>,
+    pub answer: Result<JudgeAnswer, Unanswered>,
 }
 
 /// All answers to one question.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Ruling {
+pub struct JudgeRuling {
     /// Votes: model by model, in the order of the panel.
     pub votes: Vec<Vote>,
 }

@@ -1,9 +1,9 @@
 //! A run as readable text: every event, or one line per step.
 
 use super::elide::shortened;
-use super::{Material, Piece};
+use super::{Material, TextPiece};
 use crate::excerpt;
-use crate::view::{IndexedCall, View};
+use crate::view::{IndexedCall, TrajectoryView};
 use toolmark_trace::{Actor, EventKind, Payload};
 
 /// Maximum length of one message, call or result.
@@ -14,11 +14,11 @@ const WHOLE: usize = 240 << 10;
 /// Returns every event, in order. Texts that are too long are shortened, and the material
 /// states it.
 #[must_use]
-pub fn transcript(view: &View<'_>) -> Material {
+pub fn transcript(view: &TrajectoryView<'_>) -> Material {
     let run = view.trajectory();
     let mut pieces = Vec::new();
     let mut shortened_pieces = 0;
-    let mut push = |label: String, text: &str, mut piece: Piece| {
+    let mut push = |label: String, text: &str, mut piece: TextPiece| {
         let short = shortened(text, PIECE);
         shortened_pieces += usize::from(short.is_some());
         piece.text = short.unwrap_or_else(|| text.to_owned());
@@ -26,7 +26,7 @@ pub fn transcript(view: &View<'_>) -> Material {
         pieces.push(piece);
     };
     for event in view.events() {
-        let place = Piece { place: Some(view.place(&event.at)), ..Piece::default() };
+        let place = TextPiece { place: Some(view.place(&event.at)), ..TextPiece::default() };
         let words = event.text.as_ref().map(Payload::plain).unwrap_or_default();
         match event.kind {
             EventKind::User => push("user".into(), &words, place),
@@ -37,7 +37,8 @@ pub fn transcript(view: &View<'_>) -> Material {
                 let seen = IndexedCall { index: index as usize, call };
                 let by = if call.actor == Actor::User { " by the user" } else { "" };
                 let args = call.args.as_ref().map(Payload::raw).unwrap_or_default();
-                let of_call = || Piece { call: Some(view.call_ref(seen)), ..Piece::default() };
+                let of_call =
+                    || TextPiece { call: Some(view.call_ref(seen)), ..TextPiece::default() };
                 let number = seen.number();
                 let called = format!("{} {args}", call.name.full());
                 push(format!("call {number}{by}"), &called, of_call());
@@ -63,7 +64,7 @@ pub fn transcript(view: &View<'_>) -> Material {
 }
 
 /// Removes entries in the middle until the rest fits. Returns the number of removed entries.
-pub(super) fn fit(pieces: &mut Vec<Piece>) -> usize {
+pub(super) fn fit(pieces: &mut Vec<TextPiece>) -> usize {
     let total: usize = pieces.iter().map(|piece| piece.text.len()).sum();
     if total <= WHOLE {
         return 0;
@@ -84,7 +85,7 @@ pub(super) fn fit(pieces: &mut Vec<Piece>) -> usize {
         tail -= 1;
     }
     let gone = tail - head;
-    let mark = Piece::labelled("left out", format!("[… {gone} entries left out …]"));
+    let mark = TextPiece::labelled("left out", format!("[… {gone} entries left out …]"));
     pieces.splice(head..tail, [mark]);
     gone
 }
@@ -92,15 +93,15 @@ pub(super) fn fit(pieces: &mut Vec<Piece>) -> usize {
 /// Returns a line per call with its arguments and status, and the texts in between: the
 /// course of the run without the contents.
 #[must_use]
-pub fn steps(view: &View<'_>) -> Material {
+pub fn steps(view: &TrajectoryView<'_>) -> Material {
     let run = view.trajectory();
     let mut pieces = Vec::new();
     for event in view.events() {
         let words = || excerpt(&event.text.as_ref().map(Payload::plain).unwrap_or_default());
         let place = Some(view.place(&event.at));
         let piece = match event.kind {
-            EventKind::User => Piece { place, ..Piece::labelled("user", words()) },
-            EventKind::Message => Piece { place, ..Piece::labelled("assistant", words()) },
+            EventKind::User => TextPiece { place, ..TextPiece::labelled("user", words()) },
+            EventKind::Message => TextPiece { place, ..TextPiece::labelled("assistant", words()) },
             EventKind::Call(index) => {
                 let Some(call) = run.calls.get(index as usize) else { continue };
                 let reference = view.call_ref(IndexedCall { index: index as usize, call });
@@ -109,7 +110,7 @@ pub fn steps(view: &View<'_>) -> Material {
                 let number = reference.number();
                 let text = format!("{tool} {args} → {}", reference.status);
                 let label = format!("call {number}");
-                Piece { call: Some(reference), ..Piece::labelled(label, text) }
+                TextPiece { call: Some(reference), ..TextPiece::labelled(label, text) }
             }
             _ => continue,
         };

@@ -5,7 +5,7 @@ use super::Scale;
 
 /// A token of a text.
 #[derive(Debug, Clone, PartialEq)]
-enum Token {
+enum TextToken {
     /// A standalone number, and whether it has a fraction.
     Number(f64, bool),
     /// A word, in lower case.
@@ -85,18 +85,18 @@ fn read<'t>(texts: impl IntoIterator<Item = &'t str>) -> ScaleWords {
     for text in texts {
         let tokens = split(text);
         for (at, token) in tokens.iter().enumerate() {
-            let Token::Number(number, _) = *token else { continue };
+            let TextToken::Number(number, _) = *token else { continue };
             let next = tokens.get(at + 1);
             let after = tokens.get(at + 2);
             match (next, after) {
-                (Some(Token::Sign('=')), Some(Token::Sign('='))) => {}
-                (Some(Token::Sign('=' | '→')), _) => said.marks.push(number),
-                (Some(Token::Sign('-')), Some(Token::Sign('>'))) => said.marks.push(number),
-                (Some(Token::Word(word)), _) if MEANS.contains(&word.as_str()) => {
+                (Some(TextToken::Sign('=')), Some(TextToken::Sign('='))) => {}
+                (Some(TextToken::Sign('=' | '→')), _) => said.marks.push(number),
+                (Some(TextToken::Sign('-')), Some(TextToken::Sign('>'))) => said.marks.push(number),
+                (Some(TextToken::Word(word)), _) if MEANS.contains(&word.as_str()) => {
                     said.marks.push(number);
                 }
                 // A list may be numbered like this.
-                (Some(Token::Sign(':' | '-' | '–' | '—')), Some(Token::Word(_))) => {
+                (Some(TextToken::Sign(':' | '-' | '–' | '—')), Some(TextToken::Word(_))) => {
                     weak.push((number, token.clone()));
                 }
                 _ => {}
@@ -106,7 +106,7 @@ fn read<'t>(texts: impl IntoIterator<Item = &'t str>) -> ScaleWords {
             }
         }
     }
-    let is_fraction = |(_, token): &(f64, Token)| matches!(token, Token::Number(_, true));
+    let is_fraction = |(_, token): &(f64, TextToken)| matches!(token, TextToken::Number(_, true));
     if weak.iter().any(|one| is_fraction(one) || one.0 == 0.0) {
         said.marks.extend(weak.into_iter().map(|(number, _)| number));
     }
@@ -114,24 +114,23 @@ fn read<'t>(texts: impl IntoIterator<Item = &'t str>) -> ScaleWords {
 }
 
 /// Returns two numbers that are named as the ends of a scale: "score from 0 to 1".
-fn range_at(tokens: &[Token], at: usize) -> Option<(f64, f64)> {
-    let Token::Number(low, _) = *tokens.get(at)? else { return None };
+fn range_at(tokens: &[TextToken], at: usize) -> Option<(f64, f64)> {
+    let TextToken::Number(low, _) = *tokens.get(at)? else { return None };
     let is_between = match tokens.get(at + 1)? {
-        Token::Sign('-' | '–' | '—') => true,
-        Token::Word(word) => ["to", "and", "through"].contains(&word.as_str()),
+        TextToken::Sign('-' | '–' | '—') => true,
+        TextToken::Word(word) => ["to", "and", "through"].contains(&word.as_str()),
         _ => false,
     };
-    let Token::Number(high, _) = *tokens.get(at + 2)? else { return None };
+    let TextToken::Number(high, _) = *tokens.get(at + 2)? else { return None };
     let is_scale = (low == 0.0 || low == 1.0) && [1.0, 5.0, 10.0, 100.0].contains(&high);
-    let is_mark =
-        |token: &Token| matches!(token, Token::Word(word) if MARKS.contains(&word.as_str()));
+    let is_mark = |token: &TextToken| matches!(token, TextToken::Word(word) if MARKS.contains(&word.as_str()));
     let before = tokens.get(at.saturating_sub(NEAR)..at).unwrap_or_default();
     let behind = tokens.get(at + 3..).unwrap_or_default().iter().take(2);
     let is_near = before.iter().chain(behind).any(is_mark);
     (is_between && is_scale && is_near && low < high).then_some((low, high))
 }
 
-fn split(text: &str) -> Vec<Token> {
+fn split(text: &str) -> Vec<TextToken> {
     let mut tokens = Vec::new();
     let mut chars = text.char_indices().peekable();
     let mut previous = ' ';
@@ -152,9 +151,9 @@ fn split(text: &str) -> Vec<Token> {
             let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '/' | '%' | '$' | '#');
             match raw.parse::<f64>() {
                 Ok(number) if !is_part(previous) && previous != '.' && !is_part(next) => {
-                    tokens.push(Token::Number(number, raw.contains('.')));
+                    tokens.push(TextToken::Number(number, raw.contains('.')));
                 }
-                _ => tokens.push(Token::Word(raw.to_owned())),
+                _ => tokens.push(TextToken::Word(raw.to_owned())),
             }
         } else if c.is_alphabetic() {
             while let Some((at, d)) = chars.peek().copied()
@@ -163,9 +162,9 @@ fn split(text: &str) -> Vec<Token> {
                 end = at + d.len_utf8();
                 chars.next();
             }
-            tokens.push(Token::Word(text.get(start..end).unwrap_or_default().to_lowercase()));
+            tokens.push(TextToken::Word(text.get(start..end).unwrap_or_default().to_lowercase()));
         } else if !c.is_whitespace() {
-            tokens.push(Token::Sign(c));
+            tokens.push(TextToken::Sign(c));
         }
         previous = text.get(start..end).and_then(|part| part.chars().next_back()).unwrap_or(' ');
     }

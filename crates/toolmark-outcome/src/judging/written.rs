@@ -1,8 +1,8 @@
 //! Parser for rubrics in specs: a text, or criteria that are texts or maps.
 
-use super::{Criterion, Example, Rubric, Scale, scale_of_words};
+use super::{Criterion, Rubric, RubricExample, Scale, scale_of_words};
 use serde::Deserialize;
-use toolmark_config::{Kind, Node, Problem, Spanned, did_you_mean, quoted, read};
+use toolmark_config::{Node, NodeKind, Problem, Spanned, did_you_mean, quoted, read};
 
 /// A criterion as written in a spec.
 #[derive(Debug, Deserialize)]
@@ -34,11 +34,11 @@ pub fn read_rubric(
         problems.push(Problem::error(code, message).at(node.span));
     };
     let rubric = match &node.kind {
-        Kind::Text(text) if text.trim().is_empty() => {
+        NodeKind::Text(text) if text.trim().is_empty() => {
             wrong(node, "empty-text", "the rubric is empty".into());
             return None;
         }
-        Kind::Text(text) => {
+        NodeKind::Text(text) => {
             // A single word is meant as the name of a rubric, and this name is unknown.
             if !text.trim().contains(char::is_whitespace) {
                 let message = format!("unknown built-in rubric {}", quoted(text));
@@ -55,18 +55,18 @@ pub fn read_rubric(
             }
             Rubric::of_text(text.trim(), scale)
         }
-        Kind::List(items) if items.is_empty() => {
+        NodeKind::List(items) if items.is_empty() => {
             wrong(node, "empty-list", "the list of criteria is empty".into());
             return None;
         }
-        Kind::List(items) => {
+        NodeKind::List(items) => {
             let mut criteria = Vec::with_capacity(items.len());
             for (n, item) in items.iter().enumerate() {
                 criteria.extend(criterion(item, n, scale, problems));
             }
             Rubric::of_criteria(criteria, scale)
         }
-        Kind::Map(_) => {
+        NodeKind::Map(_) => {
             let one = criterion(node, 0, scale, problems)?;
             Rubric::of_criteria(vec![one], scale)
         }
@@ -141,7 +141,11 @@ struct WrittenExample {
 
 /// Parses the examples of a rubric: a list of maps with the `text` that was marked, its
 /// `mark` (or `marks` by criterion), and the `reason`.
-pub fn read_examples(node: &Node, rubric: &Rubric, problems: &mut Vec<Problem>) -> Vec<Example> {
+pub fn read_examples(
+    node: &Node,
+    rubric: &Rubric,
+    problems: &mut Vec<Problem>,
+) -> Vec<RubricExample> {
     let Some(items) = node.as_list().filter(|items| !items.is_empty()) else {
         let message = format!("expected a list of examples, found {}", node.word());
         problems.push(Problem::error("wrong-type", message).at(node.span));
@@ -190,7 +194,7 @@ pub fn read_examples(node: &Node, rubric: &Rubric, problems: &mut Vec<Problem>) 
             let message = format!("{mark} is not a mark of the scale {}", rubric.scale.word());
             wrong(*span, "unknown-mark", message);
         }
-        examples.push(Example {
+        examples.push(RubricExample {
             text: written.text.value.trim().to_owned(),
             marks: marks.into_iter().map(|(id, mark, _)| (id, mark)).collect(),
             reason: written.reason.unwrap_or_default().trim().to_owned(),

@@ -1,9 +1,11 @@
 //! ADK's `tool_trajectory_avg_score`: 1 or 0 for every invocation, then the mean.
 
-use crate::scores::calls::{Expected, Made};
+use crate::scores::calls::{ActualCall, ScoredCall};
 use crate::scores::matching::{by_position, greedy, walk};
 use crate::scores::python::same;
-use crate::scores::system::{Answer, Answered, ArgsMatch, Mode, ModeInput, Stop, System};
+use crate::scores::system::{
+    Answered, ArgsMatch, ComparisonMode, ModeAnswer, ModeInput, NoAnswer, System,
+};
 use toolmark_outcome::Profile;
 
 pub(crate) static SYSTEM: System = System {
@@ -12,9 +14,19 @@ pub(crate) static SYSTEM: System = System {
     threshold: 1.0,
     options: &["ignore_args", "invocations"],
     modes: &[
-        Mode { word: "EXACT", aliases: &["exact", "strict"], own: Some("exact"), score: exact },
-        Mode { word: "IN_ORDER", aliases: &["in_order"], own: Some("in_order"), score: in_order },
-        Mode {
+        ComparisonMode {
+            word: "EXACT",
+            aliases: &["exact", "strict"],
+            own: Some("exact"),
+            score: exact,
+        },
+        ComparisonMode {
+            word: "IN_ORDER",
+            aliases: &["in_order"],
+            own: Some("in_order"),
+            score: in_order,
+        },
+        ComparisonMode {
             word: "ANY_ORDER",
             aliases: &["any_order", "superset"],
             own: Some("any_order"),
@@ -23,7 +35,7 @@ pub(crate) static SYSTEM: System = System {
     ],
 };
 
-type Pair = fn(&ModeInput<'_>) -> (Vec<Option<usize>>, bool);
+type AdkPair = fn(&ModeInput<'_>) -> (Vec<Option<usize>>, bool);
 
 fn exact(asked: &ModeInput<'_>) -> Answered {
     mean(asked, |turn| {
@@ -47,7 +59,7 @@ fn whole(pairs: Vec<Option<usize>>) -> (Vec<Option<usize>>, bool) {
 }
 
 /// Returns a predicate that compares calls. Missing arguments do not equal an empty object.
-fn fits(asked: &ModeInput<'_>) -> impl Fn(&Expected, &Made<'_>) -> bool + use<> {
+fn fits(asked: &ModeInput<'_>) -> impl Fn(&ScoredCall, &ActualCall<'_>) -> bool + use<> {
     let ignores = asked.options.args_match == ArgsMatch::Ignore;
     move |expected, made| {
         let same_args = || match (&expected.args, &made.args) {
@@ -59,16 +71,16 @@ fn fits(asked: &ModeInput<'_>) -> impl Fn(&Expected, &Made<'_>) -> bool + use<> 
 }
 
 /// Returns the mean over the invocations.
-fn mean(asked: &ModeInput<'_>, pair: Pair) -> Answered {
+fn mean(asked: &ModeInput<'_>, pair: AdkPair) -> Answered {
     if !asked.options.invocations {
         let (pairs, holds) = pair(asked);
-        return Ok(Answer::of(f64::from(u8::from(holds))).paired(pairs));
+        return Ok(ModeAnswer::of(f64::from(u8::from(holds))).paired(pairs));
     }
-    let turn_of = |call: &Expected| usize::try_from(call.turn.unwrap_or(0)).unwrap_or(0);
+    let turn_of = |call: &ScoredCall| usize::try_from(call.turn.unwrap_or(0)).unwrap_or(0);
     let expected_turns = asked.expected.iter().map(turn_of).max().map_or(1, |turn| turn + 1);
     if expected_turns > asked.turns {
         let counts = format!("{} invocations, {expected_turns} expected", asked.turns);
-        return Err(Stop::raised(counts));
+        return Err(NoAnswer::raised(counts));
     }
     let mut pairs = vec![None; asked.expected.len()];
     let mut right = 0usize;
@@ -77,7 +89,8 @@ fn mean(asked: &ModeInput<'_>, pair: Pair) -> Answered {
             (0..asked.expected.len()).filter(|at| turn_of(&asked.expected[*at]) == turn).collect();
         let start = asked.made.partition_point(|made| made.turn < turn);
         let end = asked.made.partition_point(|made| made.turn <= turn);
-        let calls: Vec<Expected> = expected.iter().map(|at| asked.expected[*at].clone()).collect();
+        let calls: Vec<ScoredCall> =
+            expected.iter().map(|at| asked.expected[*at].clone()).collect();
         let (of_turn, holds) =
             pair(&ModeInput { expected: &calls, made: &asked.made[start..end], ..*asked });
         right += usize::from(holds);
@@ -85,7 +98,7 @@ fn mean(asked: &ModeInput<'_>, pair: Pair) -> Answered {
             pairs[*at] = made.map(|made| start + made);
         }
     }
-    Ok(Answer::of(right as f64 / asked.turns as f64).paired(pairs))
+    Ok(ModeAnswer::of(right as f64 / asked.turns as f64).paired(pairs))
 }
 
 #[cfg(test)]

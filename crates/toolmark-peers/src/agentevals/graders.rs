@@ -5,10 +5,10 @@
 //! the reference too; messages without calls are treated as equal on both sides,
 //! because a reference is a list of calls.
 
-use crate::scores::calls::{Expected, Made};
+use crate::scores::calls::{ActualCall, ScoredCall};
 use crate::scores::python::{same, same_option};
 use crate::scores::system::{
-    Answer, Answered, ArgsMatch, ModeInput, Options, Override, Stop, System,
+    Answered, ArgsMatch, ModeAnswer, ModeInput, NoAnswer, Override, System, SystemOptions,
 };
 use serde_json::{Map, Value};
 use std::sync::LazyLock;
@@ -25,7 +25,7 @@ macro_rules! modes {
         ]
     };
     ($rules:expr, $word:literal, $aliases:expr, $own:literal, $score:ident) => {
-        $crate::scores::system::Mode {
+        $crate::scores::system::ComparisonMode {
             word: $word,
             aliases: $aliases,
             own: Some($own),
@@ -45,40 +45,40 @@ pub(crate) static SYSTEM: System = System {
 
 /// Differences between the two packages.
 #[derive(Clone, Copy)]
-pub(crate) struct Rules {
+pub(crate) struct PackageRules {
     /// Whether the arguments are swapped when the trajectories are.
     pub(crate) exchanges_roles: bool,
     /// Whether two paths are equal if both are missing or null.
     pub(crate) absent_is_equal: bool,
 }
 
-const AGENTEVALS: Rules = Rules { exchanges_roles: true, absent_is_equal: true };
+const AGENTEVALS: PackageRules = PackageRules { exchanges_roles: true, absent_is_equal: true };
 
 /// A call of the trajectory or the reference.
 #[derive(Clone, Copy)]
-struct Side<'a> {
+struct CallSide<'a> {
     name: &'a str,
     args: &'a Value,
 }
 
 static NO_ARGS: LazyLock<Value> = LazyLock::new(|| Value::Object(Map::new()));
 
-fn expected<'a>(call: &'a Expected) -> Side<'a> {
-    Side { name: &call.name, args: call.args.as_ref().unwrap_or(&NO_ARGS) }
+fn expected<'a>(call: &'a ScoredCall) -> CallSide<'a> {
+    CallSide { name: &call.name, args: call.args.as_ref().unwrap_or(&NO_ARGS) }
 }
 
-fn made<'a>(call: &'a Made<'_>) -> Side<'a> {
-    Side { name: &call.name, args: call.args.as_ref().unwrap_or(&NO_ARGS) }
+fn made<'a>(call: &'a ActualCall<'_>) -> CallSide<'a> {
+    CallSide { name: &call.name, args: call.args.as_ref().unwrap_or(&NO_ARGS) }
 }
 
 /// Whether the arguments of a call match those of the reference.
 fn fits(
-    rules: Rules,
-    options: &Options,
+    rules: PackageRules,
+    options: &SystemOptions,
     tool: &str,
     call: &Value,
     reference: &Value,
-) -> Result<bool, Stop> {
+) -> Result<bool, NoAnswer> {
     let mode = match options.overrides.get(tool) {
         Some(Override::Paths(paths)) => {
             let same = |path: &String| {
@@ -106,9 +106,9 @@ fn at<'v>(value: &'v Value, path: &str) -> Option<&'v Value> {
 }
 
 /// Whether every argument of `part` is in `whole`.
-fn within(part: &Value, whole: &Value) -> Result<bool, Stop> {
+fn within(part: &Value, whole: &Value) -> Result<bool, NoAnswer> {
     let (Value::Object(part), Value::Object(whole)) = (part, whole) else {
-        return Err(Stop::raised("arguments that are no object are compared by key"));
+        return Err(NoAnswer::raised("arguments that are no object are compared by key"));
     };
     let has = |(key, value): (&String, _)| whole.get(key).is_some_and(|other| same(other, value));
     Ok(part.iter().all(has))
@@ -116,10 +116,10 @@ fn within(part: &Value, whole: &Value) -> Result<bool, Stop> {
 
 /// Returns the index in `whole` of a separate call for every call of `part`, if each has one.
 fn contains(
-    whole: &[Side<'_>],
-    part: &[Side<'_>],
-    fits: &dyn Fn(Side<'_>, Side<'_>) -> Result<bool, Stop>,
-) -> Result<Vec<Option<usize>>, Stop> {
+    whole: &[CallSide<'_>],
+    part: &[CallSide<'_>],
+    fits: &dyn Fn(CallSide<'_>, CallSide<'_>) -> Result<bool, NoAnswer>,
+) -> Result<Vec<Option<usize>>, NoAnswer> {
     let mut taken = vec![false; whole.len()];
     let mut places = Vec::with_capacity(part.len());
     for call in part {
@@ -136,7 +136,7 @@ fn contains(
     Ok(places)
 }
 
-fn sides<'a>(asked: &'a ModeInput<'_>) -> (Vec<Side<'a>>, Vec<Side<'a>>) {
+fn sides<'a>(asked: &'a ModeInput<'_>) -> (Vec<CallSide<'a>>, Vec<CallSide<'a>>) {
     (asked.made.iter().map(made).collect(), asked.expected.iter().map(expected).collect())
 }
 
@@ -144,16 +144,16 @@ fn is_whole(places: &[Option<usize>]) -> bool {
     places.iter().all(Option::is_some)
 }
 
-pub(crate) fn superset(asked: &ModeInput<'_>, rules: Rules) -> Answered {
+pub(crate) fn superset(asked: &ModeInput<'_>, rules: PackageRules) -> Answered {
     let (calls, reference) = sides(asked);
     let pairs = contains(&calls, &reference, &|call, reference| {
         fits(rules, asked.options, reference.name, call.args, reference.args)
     })?;
-    Ok(Answer::binary(is_whole(&pairs)).paired(pairs))
+    Ok(ModeAnswer::binary(is_whole(&pairs)).paired(pairs))
 }
 
 /// Returns the reference index of each matched call.
-fn places(asked: &ModeInput<'_>, rules: Rules) -> Result<Vec<Option<usize>>, Stop> {
+fn places(asked: &ModeInput<'_>, rules: PackageRules) -> Result<Vec<Option<usize>>, NoAnswer> {
     let (calls, reference) = sides(asked);
     contains(&reference, &calls, &|reference, call| {
         let (first, second) = match rules.exchanges_roles {
@@ -164,7 +164,7 @@ fn places(asked: &ModeInput<'_>, rules: Rules) -> Result<Vec<Option<usize>>, Sto
     })
 }
 
-pub(crate) fn subset(asked: &ModeInput<'_>, rules: Rules) -> Answered {
+pub(crate) fn subset(asked: &ModeInput<'_>, rules: PackageRules) -> Answered {
     let places = places(asked, rules)?;
     let mut pairs = vec![None; asked.expected.len()];
     for (call, place) in places.iter().enumerate() {
@@ -172,13 +172,13 @@ pub(crate) fn subset(asked: &ModeInput<'_>, rules: Rules) -> Answered {
             pairs[*place] = Some(call);
         }
     }
-    Ok(Answer::binary(is_whole(&places)).paired(pairs))
+    Ok(ModeAnswer::binary(is_whole(&places)).paired(pairs))
 }
 
-pub(crate) fn unordered(asked: &ModeInput<'_>, rules: Rules) -> Answered {
+pub(crate) fn unordered(asked: &ModeInput<'_>, rules: PackageRules) -> Answered {
     let answer = superset(asked, rules)?;
     let holds = answer.passed == Some(true) && is_whole(&places(asked, rules)?);
-    Ok(Answer { passed: Some(holds), score: f64::from(u8::from(holds)), ..answer })
+    Ok(ModeAnswer { passed: Some(holds), score: f64::from(u8::from(holds)), ..answer })
 }
 
 /// Returns the number of items in each run of neighbours with the same turn.
@@ -195,13 +195,13 @@ fn sizes<K: PartialEq>(keys: impl Iterator<Item = Option<K>>) -> Vec<usize> {
     sizes
 }
 
-pub(crate) fn strict(asked: &ModeInput<'_>, rules: Rules) -> Answered {
+pub(crate) fn strict(asked: &ModeInput<'_>, rules: PackageRules) -> Answered {
     let steps = sizes(asked.made.iter().map(|made| made.seen.call.step));
     let turns = sizes(asked.expected.iter().map(|expected| expected.turn));
     let (calls, reference) = sides(asked);
     let mut pairs = vec![None; reference.len()];
     if steps != turns {
-        return Ok(Answer::binary(false).paired(pairs));
+        return Ok(ModeAnswer::binary(false).paired(pairs));
     }
     let mut start = 0;
     for size in steps {
@@ -215,11 +215,11 @@ pub(crate) fn strict(asked: &ModeInput<'_>, rules: Rules) -> Answered {
             }
         }
         if !is_whole(&places) {
-            return Ok(Answer::binary(false).paired(pairs));
+            return Ok(ModeAnswer::binary(false).paired(pairs));
         }
         start += size;
     }
-    Ok(Answer::binary(true).paired(pairs))
+    Ok(ModeAnswer::binary(true).paired(pairs))
 }
 
 #[cfg(test)]

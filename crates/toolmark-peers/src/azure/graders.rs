@@ -3,7 +3,7 @@
 use crate::scores::calls::object;
 use crate::scores::matching::{f1, share};
 use crate::scores::python::{sorted_dumps, text};
-use crate::scores::system::{Answer, Answered, Mode, ModeInput, Stop, System};
+use crate::scores::system::{Answered, ComparisonMode, ModeAnswer, ModeInput, NoAnswer, System};
 use serde_json::{Map, Value};
 use toolmark_base::SortedMap;
 use toolmark_outcome::Profile;
@@ -14,19 +14,19 @@ pub(crate) static SYSTEM: System = System {
     threshold: 1.0,
     options: &["params"],
     modes: &[
-        Mode {
+        ComparisonMode {
             word: "exact_match",
             aliases: &["exact", "strict"],
             own: Some("exact"),
             score: |asked| answer(asked, |expected, made| expected == made),
         },
-        Mode {
+        ComparisonMode {
             word: "in_order_match",
             aliases: &["in_order"],
             own: Some("in_order"),
             score: |asked| answer(asked, in_order),
         },
-        Mode {
+        ComparisonMode {
             word: "any_order_match",
             aliases: &["any_order", "superset"],
             own: Some("any_order"),
@@ -42,7 +42,7 @@ pub(crate) static SYSTEM: System = System {
 };
 
 /// A name and its parameters as text, sorted by name.
-type Step = (String, Vec<(String, String)>);
+type AzureStep = (String, Vec<(String, String)>);
 
 fn parameters(params: &Map<String, Value>) -> Vec<(String, String)> {
     let written = |value: &Value| match value {
@@ -55,7 +55,7 @@ fn parameters(params: &Map<String, Value>) -> Vec<(String, String)> {
     all
 }
 
-fn counts(steps: &[Step]) -> SortedMap<&Step, usize> {
+fn counts(steps: &[AzureStep]) -> SortedMap<&AzureStep, usize> {
     let mut counts = SortedMap::new();
     for step in steps {
         *counts.entry(step).or_default() += 1;
@@ -63,7 +63,7 @@ fn counts(steps: &[Step]) -> SortedMap<&Step, usize> {
     counts
 }
 
-fn in_order(expected: &[Step], made: &[Step]) -> bool {
+fn in_order(expected: &[AzureStep], made: &[AzureStep]) -> bool {
     let mut next = expected.iter().peekable();
     for step in made {
         next.next_if(|wanted| *wanted == step);
@@ -71,25 +71,25 @@ fn in_order(expected: &[Step], made: &[Step]) -> bool {
     next.peek().is_none()
 }
 
-fn answer(asked: &ModeInput<'_>, holds: fn(&[Step], &[Step]) -> bool) -> Answered {
+fn answer(asked: &ModeInput<'_>, holds: fn(&[AzureStep], &[AzureStep]) -> bool) -> Answered {
     if asked.expected.is_empty() {
-        return Err(Stop::raised("the ground truth is empty"));
+        return Err(NoAnswer::raised("the ground truth is empty"));
     }
     let params = asked.options.params.as_ref();
     let of_tool = |name: &str| {
         let own = params.and_then(|params| params.get(name)).and_then(Value::as_object);
         own.map(parameters).unwrap_or_default()
     };
-    let expected: Vec<Step> = asked
+    let expected: Vec<AzureStep> = asked
         .expected
         .iter()
         .map(|call| (call.name.trim().to_owned(), of_tool(call.name.trim())))
         .collect();
-    let mut made: Vec<Step> = Vec::with_capacity(asked.made.len());
+    let mut made: Vec<AzureStep> = Vec::with_capacity(asked.made.len());
     for call in asked.made {
         let args = match (&call.args, params) {
             (Some(Value::String(_)), _) => {
-                return Err(Stop::raised("the arguments of a call are not JSON"));
+                return Err(NoAnswer::raised("the arguments of a call are not JSON"));
             }
             (args, Some(_)) => object(args.as_ref()).map(|args| parameters(&args)),
             (_, None) => None,
@@ -100,7 +100,7 @@ fn answer(asked: &ModeInput<'_>, holds: fn(&[Step], &[Step]) -> bool) -> Answere
     let common: usize =
         of_made.iter().map(|(step, n)| of_expected.get(step).copied().unwrap_or(0).min(*n)).sum();
     let (precision, recall) = (share(common, made.len()), share(common, expected.len()));
-    Ok(Answer::binary(holds(&expected, &made))
+    Ok(ModeAnswer::binary(holds(&expected, &made))
         .with("precision", precision)
         .with("recall", recall)
         .with("f1", f1(precision, recall)))

@@ -5,7 +5,7 @@
 
 use crate::scores::calls::object;
 use crate::scores::python::same;
-use crate::scores::system::{Answer, Answered, Mode, ModeInput, Stop, System};
+use crate::scores::system::{Answered, ComparisonMode, ModeAnswer, ModeInput, NoAnswer, System};
 use serde_json::{Map, Value};
 use toolmark_outcome::Profile;
 
@@ -15,15 +15,15 @@ pub(crate) static SYSTEM: System = System {
     threshold: 1.0,
     options: &["functions", "underscore_to_dot"],
     modes: &[
-        Mode { word: "simple", aliases: &["exact"], own: None, score: simple },
-        Mode { word: "multiple", aliases: &[], own: None, score: multiple },
-        Mode {
+        ComparisonMode { word: "simple", aliases: &["exact"], own: None, score: simple },
+        ComparisonMode { word: "multiple", aliases: &[], own: None, score: multiple },
+        ComparisonMode {
             word: "parallel",
             aliases: &["parallel_multiple", "unordered"],
             own: None,
             score: parallel,
         },
-        Mode {
+        ComparisonMode {
             word: "irrelevance",
             aliases: &[],
             own: None,
@@ -31,7 +31,7 @@ pub(crate) static SYSTEM: System = System {
                 Ok(relevance(asked.made.is_empty(), "irrelevance_error:decoder_success"))
             },
         },
-        Mode {
+        ComparisonMode {
             word: "relevance",
             aliases: &[],
             own: None,
@@ -40,7 +40,7 @@ pub(crate) static SYSTEM: System = System {
     ],
 };
 
-fn relevance(holds: bool, error: &'static str) -> Answer {
+fn relevance(holds: bool, error: &'static str) -> ModeAnswer {
     verdict(if holds { Ok(()) } else { Err(Invalid(error)) })
 }
 
@@ -48,16 +48,16 @@ fn relevance(holds: bool, error: &'static str) -> Answer {
 struct Invalid(&'static str);
 
 /// Result of a check; the outer error is raised by the checker.
-type Checked = Result<Result<(), Invalid>, Stop>;
+type BfclResult = Result<Result<(), Invalid>, NoAnswer>;
 
-const VALID: Checked = Ok(Ok(()));
+const VALID: BfclResult = Ok(Ok(()));
 
-fn invalid(kind: &'static str) -> Checked {
+fn invalid(kind: &'static str) -> BfclResult {
     Ok(Err(Invalid(kind)))
 }
 
-fn verdict(checked: Result<(), Invalid>) -> Answer {
-    let answer = Answer::binary(checked.is_ok()).with("valid", checked.is_ok());
+fn verdict(checked: Result<(), Invalid>) -> ModeAnswer {
+    let answer = ModeAnswer::binary(checked.is_ok()).with("valid", checked.is_ok());
     match checked {
         Ok(()) => answer,
         Err(Invalid(kind)) => answer.with("error_type", kind),
@@ -77,7 +77,7 @@ fn multiple(asked: &ModeInput<'_>) -> Answered {
         return Ok(relevance(false, "multiple_function_checker:wrong_count"));
     }
     if asked.made.is_empty() {
-        return Err(Stop::raised("there is nothing to compare"));
+        return Err(NoAnswer::raised("there is nothing to compare"));
     }
     Ok(verdict(check(asked, declared(asked, 0), 0, 0)?))
 }
@@ -135,7 +135,7 @@ fn type_of(value: &Value) -> Type {
     }
 }
 
-fn type_named(word: &Value) -> Result<Type, Stop> {
+fn type_named(word: &Value) -> Result<Type, NoAnswer> {
     match word.as_str() {
         Some("string" | "any") => Ok(Type::Text),
         Some("integer") => Ok(Type::Integer),
@@ -143,16 +143,21 @@ fn type_named(word: &Value) -> Result<Type, Stop> {
         Some("boolean") => Ok(Type::Boolean),
         Some("array" | "tuple") => Ok(Type::List),
         Some("dict") => Ok(Type::Object),
-        _ => Err(Stop::raised(format!("the type {word} is not known"))),
+        _ => Err(NoAnswer::raised(format!("the type {word} is not known"))),
     }
 }
 
 /// Checks one call against an expected call and the declaration of its function.
-fn check(asked: &ModeInput<'_>, function: Option<&Value>, expected: usize, made: usize) -> Checked {
-    let none = || Stop::raised("the function is not declared");
+fn check(
+    asked: &ModeInput<'_>,
+    function: Option<&Value>,
+    expected: usize,
+    made: usize,
+) -> BfclResult {
+    let none = || NoAnswer::raised("the function is not declared");
     let function = function.ok_or_else(none)?;
     let (Some(expected), made) = (asked.expected.get(expected), &asked.made[made]) else {
-        return Err(Stop::raised("no call is expected"));
+        return Err(NoAnswer::raised("no call is expected"));
     };
     let name = function["name"].as_str().ok_or_else(none)?;
     let called = match asked.options.underscore_to_dot {
@@ -164,7 +169,7 @@ fn check(asked: &ModeInput<'_>, function: Option<&Value>, expected: usize, made:
     }
     let objects = (object(made.args.as_ref()), object(expected.args.as_ref()));
     let (Some(args), Some(accepted)) = objects else {
-        return Err(Stop::raised("arguments must be an object"));
+        return Err(NoAnswer::raised("arguments must be an object"));
     };
     let properties = function["parameters"]["properties"].as_object().ok_or_else(none)?;
     let required = function["parameters"]["required"].as_array().ok_or_else(none)?;
@@ -190,7 +195,7 @@ fn check(asked: &ModeInput<'_>, function: Option<&Value>, expected: usize, made:
     VALID
 }
 
-fn parameter(declared: &Value, value: &Value, answers: &[Value]) -> Checked {
+fn parameter(declared: &Value, value: &Value, answers: &[Value]) -> BfclResult {
     let word = &declared["type"];
     let wanted = type_named(word)?;
     let nested = match wanted {

@@ -2,7 +2,7 @@
 
 use crate::scores::matching::by_position;
 use crate::scores::python::sorted_dumps;
-use crate::scores::system::{Answer, Answered, Mode, ModeInput, Stop, System};
+use crate::scores::system::{Answered, ComparisonMode, ModeAnswer, ModeInput, NoAnswer, System};
 use serde_json::Value;
 use toolmark_base::SortedSet;
 use toolmark_outcome::Profile;
@@ -13,13 +13,13 @@ pub(crate) static SYSTEM: System = System {
     threshold: 1.0,
     options: &[],
     modes: &[
-        Mode {
+        ComparisonMode {
             word: "exact_ordered",
             aliases: &["exact", "strict"],
             own: Some("exact"),
             score: ordered,
         },
-        Mode {
+        ComparisonMode {
             word: "exact_unordered",
             aliases: &["unordered"],
             own: Some("unordered"),
@@ -29,14 +29,14 @@ pub(crate) static SYSTEM: System = System {
 };
 
 /// Returns a call as text: 1 and 1.0 are different texts.
-fn signature(name: &str, args: Option<&Value>, with_args: bool) -> Result<String, Stop> {
+fn signature(name: &str, args: Option<&Value>, with_args: bool) -> Result<String, NoAnswer> {
     if !with_args {
         return Ok(name.to_owned());
     }
     match args {
         None | Some(Value::Null) => Ok(format!("{name}({{}})")),
         Some(args @ Value::Object(_)) => Ok(format!("{name}({})", sorted_dumps(args))),
-        Some(_) => Err(Stop::raised("arguments must be an object")),
+        Some(_) => Err(NoAnswer::raised("arguments must be an object")),
     }
 }
 
@@ -46,9 +46,9 @@ struct Signatures {
 }
 
 /// Returns the calls of both sides as text; `None` if their numbers differ.
-fn signatures(asked: &ModeInput<'_>) -> Result<Option<Signatures>, Stop> {
+fn signatures(asked: &ModeInput<'_>) -> Result<Option<Signatures>, NoAnswer> {
     if asked.expected.is_empty() {
-        return Err(Stop::raised("exact matching needs expected calls"));
+        return Err(NoAnswer::raised("exact matching needs expected calls"));
     }
     // One expected call without arguments is enough to compare none.
     let with_args = asked.expected.iter().all(|call| call.args.is_some());
@@ -68,8 +68,8 @@ fn signatures(asked: &ModeInput<'_>) -> Result<Option<Signatures>, Stop> {
     Ok(Some(Signatures { expected, made }))
 }
 
-fn rating(holds: bool) -> Answer {
-    Answer::binary(holds).with("value", if holds { "yes" } else { "no" })
+fn rating(holds: bool) -> ModeAnswer {
+    ModeAnswer::binary(holds).with("value", if holds { "yes" } else { "no" })
 }
 
 fn ordered(asked: &ModeInput<'_>) -> Answered {

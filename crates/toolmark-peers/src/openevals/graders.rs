@@ -1,6 +1,6 @@
 //! Trajectory comparison of openevals: as in agentevals, except for arguments.
 
-use crate::agentevals::graders::{Rules, modes};
+use crate::agentevals::graders::{PackageRules, modes};
 use crate::scores::system::System;
 use toolmark_outcome::Profile;
 
@@ -12,4 +12,4 @@ pub(crate) static SYSTEM: System = System {
     modes: modes!(OPENEVALS),
 };
 
-const OPENEVALS: Rules = Rules { exchanges_roles: false, absent_is_equal: false };
+const OPENEVALS: PackageRules = PackageRules { exchanges_roles: false, absent_is_equal: false };

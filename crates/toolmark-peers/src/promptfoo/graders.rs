@@ -2,12 +2,12 @@
 
 use crate::scores::matching::{f1, share};
 use toolmark_base::SortedSet;
-use toolmark_outcome::{Cause, Outcome, View};
+use toolmark_outcome::{Cause, Outcome, TrajectoryView};
 
 /// Computes precision, recall and F1 over the sets of names in the last response of the model.
 pub(crate) fn tool_call_f1(
     tools: &[String],
-    view: &View<'_>,
+    view: &TrajectoryView<'_>,
 ) -> Result<(f64, f64, f64), Box<Outcome>> {
     if tools.is_empty() {
         let why = "promptfoo raises an error: at least one tool must be expected";

@@ -1,8 +1,8 @@
 //! Pydantic Evals' `TrajectoryMatch` and `ToolCorrectness`, over names.
 
-use crate::scores::calls::Made;
+use crate::scores::calls::ActualCall;
 use crate::scores::matching::{Fits, f1, greedy, longest, paired, same_name, share};
-use crate::scores::system::{Answer, Answered, Mode, ModeInput, Stop, System};
+use crate::scores::system::{Answered, ComparisonMode, ModeAnswer, ModeInput, NoAnswer, System};
 use toolmark_outcome::Profile;
 
 pub(crate) static SYSTEM: System = System {
@@ -11,10 +11,15 @@ pub(crate) static SYSTEM: System = System {
     threshold: 1.0,
     options: &["allow_extra", "include_failed"],
     modes: &[
-        Mode { word: "in_order", aliases: &[], own: Some("in_order"), score: in_order },
-        Mode { word: "exact", aliases: &["strict"], own: Some("exact"), score: exact },
-        Mode { word: "any_order", aliases: &[], own: Some("unordered"), score: any_order },
-        Mode {
+        ComparisonMode { word: "in_order", aliases: &[], own: Some("in_order"), score: in_order },
+        ComparisonMode { word: "exact", aliases: &["strict"], own: Some("exact"), score: exact },
+        ComparisonMode {
+            word: "any_order",
+            aliases: &[],
+            own: Some("unordered"),
+            score: any_order,
+        },
+        ComparisonMode {
             word: "tool_correctness",
             aliases: &["ToolCorrectness", "unordered"],
             own: Some("unordered"),
@@ -24,30 +29,30 @@ pub(crate) static SYSTEM: System = System {
 };
 
 /// Whether a call counts. Failed attempts do not count unless they are included.
-pub(crate) fn counts(made: &Made<'_>, include_failed: bool) -> bool {
+pub(crate) fn counts(made: &ActualCall<'_>, include_failed: bool) -> bool {
     include_failed || !made.failed
 }
 
-type Pairs = Result<Vec<Option<usize>>, Stop>;
+type PydanticPairs = Result<Vec<Option<usize>>, NoAnswer>;
 
 /// Returns the pairs among the calls that count, and the number of those calls.
 fn pairs(
     asked: &ModeInput<'_>,
-    pair: fn(&ModeInput<'_>, Fits<'_>) -> Pairs,
-) -> Result<(Vec<Option<usize>>, usize), Stop> {
+    pair: fn(&ModeInput<'_>, Fits<'_>) -> PydanticPairs,
+) -> Result<(Vec<Option<usize>>, usize), NoAnswer> {
     let failed = asked.options.include_failed;
     let counted = asked.made.iter().filter(|made| counts(made, failed)).count();
     let pairs = pair(asked, &|expected, made| counts(made, failed) && same_name(expected, made))?;
     Ok((pairs, counted))
 }
 
-fn score(pairs: Vec<Option<usize>>, made: usize) -> Answer {
+fn score(pairs: Vec<Option<usize>>, made: usize) -> ModeAnswer {
     let (overlap, expected) = (paired(&pairs), pairs.len());
     let score = match (expected, made) {
         (0, 0) => 1.0,
         _ => f1(share(overlap, made), share(overlap, expected)),
     };
-    Answer::of(score)
+    ModeAnswer::of(score)
         .with("precision", share(overlap, made))
         .with("recall", share(overlap, expected))
         .paired(pairs)
@@ -56,7 +61,7 @@ fn score(pairs: Vec<Option<usize>>, made: usize) -> Answer {
 fn exact(asked: &ModeInput<'_>) -> Answered {
     let (pairs, made) = pairs(asked, |asked, fits| Ok(longest(asked, fits)?))?;
     let holds = made == pairs.len() && paired(&pairs) == made;
-    Ok(Answer::of(f64::from(u8::from(holds))).paired(pairs))
+    Ok(ModeAnswer::of(f64::from(u8::from(holds))).paired(pairs))
 }
 
 fn in_order(asked: &ModeInput<'_>) -> Answered {
@@ -73,7 +78,7 @@ fn tool_correctness(asked: &ModeInput<'_>) -> Answered {
     let (pairs, made) = pairs(asked, |asked, fits| Ok(greedy(asked, fits)))?;
     let found = paired(&pairs);
     let holds = found == pairs.len() && (asked.options.allow_extra || found == made);
-    Ok(Answer::binary(holds).paired(pairs))
+    Ok(ModeAnswer::binary(holds).paired(pairs))
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use crate::scores::calls::object;
 use crate::scores::matching::{f1 as harmonic, share};
 use crate::scores::python::{rounded, same, text};
-use crate::scores::system::{Answer, Answered, Mode, ModeInput, Stop, System};
+use crate::scores::system::{Answered, ComparisonMode, ModeAnswer, ModeInput, NoAnswer, System};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 use toolmark_outcome::Profile;
@@ -14,30 +14,30 @@ pub(crate) static SYSTEM: System = System {
     threshold: 1.0,
     options: &[],
     modes: &[
-        Mode {
+        ComparisonMode {
             word: "accuracy_strict",
             aliases: &["exact", "strict"],
             own: Some("exact"),
             score: |asked| accuracy(asked, true),
         },
-        Mode {
+        ComparisonMode {
             word: "accuracy_flexible",
             aliases: &["unordered"],
             own: Some("unordered"),
             score: |asked| accuracy(asked, false),
         },
-        Mode { word: "f1", aliases: &[], own: Some("unordered"), score: f1 },
+        ComparisonMode { word: "f1", aliases: &[], own: Some("unordered"), score: f1 },
     ],
 };
 
 /// A call with its index in its list.
-struct Call<'a> {
+struct RagasCall<'a> {
     place: usize,
     name: &'a str,
     args: Cow<'a, Map<String, Value>>,
 }
 
-impl Call<'_> {
+impl RagasCall<'_> {
     /// Returns the sort key of calls if order is free.
     fn key(&self) -> Vec<String> {
         let mut args: Vec<(&String, &Value)> = self.args.iter().collect();
@@ -49,15 +49,17 @@ impl Call<'_> {
 
 fn list<'a>(
     calls: impl Iterator<Item = (&'a str, Option<&'a Value>)>,
-) -> Result<Vec<Call<'a>>, Stop> {
+) -> Result<Vec<RagasCall<'a>>, NoAnswer> {
     let call = |(place, (name, args)): (usize, (&'a str, Option<&'a Value>))| {
-        let args = object(args).ok_or_else(|| Stop::raised("arguments must be an object"))?;
-        Ok(Call { place, name, args })
+        let args = object(args).ok_or_else(|| NoAnswer::raised("arguments must be an object"))?;
+        Ok(RagasCall { place, name, args })
     };
     calls.enumerate().map(call).collect()
 }
 
-fn sides<'a>(asked: &'a ModeInput<'_>) -> Result<(Vec<Call<'a>>, Vec<Call<'a>>), Stop> {
+fn sides<'a>(
+    asked: &'a ModeInput<'_>,
+) -> Result<(Vec<RagasCall<'a>>, Vec<RagasCall<'a>>), NoAnswer> {
     let made = asked.made.iter().map(|call| (&*call.name, call.args.as_ref()));
     let expected = asked.expected.iter().map(|call| (call.name.as_str(), call.args.as_ref()));
     Ok((list(made)?, list(expected)?))
@@ -66,19 +68,19 @@ fn sides<'a>(asked: &'a ModeInput<'_>) -> Result<(Vec<Call<'a>>, Vec<Call<'a>>),
 fn accuracy(asked: &ModeInput<'_>, strict: bool) -> Answered {
     let (mut made, mut expected) = sides(asked)?;
     match (made.len(), expected.len()) {
-        (0, 0) => return Ok(Answer::of(1.0)),
-        (0, _) | (_, 0) => return Ok(Answer::of(0.0)),
+        (0, 0) => return Ok(ModeAnswer::of(1.0)),
+        (0, _) | (_, 0) => return Ok(ModeAnswer::of(0.0)),
         _ => {}
     }
     if !strict {
-        made.sort_by_key(Call::key);
-        expected.sort_by_key(Call::key);
+        made.sort_by_key(RagasCall::key);
+        expected.sort_by_key(RagasCall::key);
     }
-    let names = |calls: &[Call<'_>]| calls.iter().map(|call| call.name.to_owned()).collect();
+    let names = |calls: &[RagasCall<'_>]| calls.iter().map(|call| call.name.to_owned()).collect();
     let (made_names, expected_names): (Vec<String>, Vec<String>) = (names(&made), names(&expected));
     // Other names, or another number of them, are worth nothing.
     if made_names != expected_names {
-        return Ok(Answer::of(0.0));
+        return Ok(ModeAnswer::of(0.0));
     }
     let mut pairs = vec![None; expected.len()];
     let mut sum = 0.0;
@@ -86,7 +88,7 @@ fn accuracy(asked: &ModeInput<'_>, strict: bool) -> Answered {
         sum += arguments(&made.args, &expected.args);
         pairs[expected.place] = Some(made.place);
     }
-    Ok(Answer::of(sum / expected.len() as f64).paired(pairs))
+    Ok(ModeAnswer::of(sum / expected.len() as f64).paired(pairs))
 }
 
 /// Returns the share of expected arguments with the same text.
@@ -100,15 +102,15 @@ fn arguments(made: &Map<String, Value>, expected: &Map<String, Value>) -> f64 {
     share(expected.iter().filter(same).count(), expected.len())
 }
 
-fn is_same(a: &Call<'_>, b: &Call<'_>) -> bool {
+fn is_same(a: &RagasCall<'_>, b: &RagasCall<'_>) -> bool {
     let has =
         |(name, value): (&String, &Value)| b.args.get(name).is_some_and(|other| same(value, other));
     a.name == b.name && a.args.len() == b.args.len() && a.args.iter().all(has)
 }
 
 /// Removes duplicate calls.
-fn set(calls: Vec<Call<'_>>) -> Vec<Call<'_>> {
-    let mut kept: Vec<Call<'_>> = Vec::new();
+fn set(calls: Vec<RagasCall<'_>>) -> Vec<RagasCall<'_>> {
+    let mut kept: Vec<RagasCall<'_>> = Vec::new();
     for call in calls {
         if !kept.iter().any(|other| is_same(other, &call)) {
             kept.push(call);
@@ -124,7 +126,7 @@ fn f1(asked: &ModeInput<'_>) -> Answered {
     let common =
         made.iter().filter(|call| expected.iter().any(|other| is_same(call, other))).count();
     let score = harmonic(share(common, made.len()), share(common, expected.len()));
-    Ok(Answer::of(rounded(score, 4)))
+    Ok(ModeAnswer::of(rounded(score, 4)))
 }
 
 #[cfg(test)]

@@ -2,14 +2,16 @@
 
 use super::calls::made;
 use super::question::build;
-use crate::reading::{Question, count};
+use crate::reading::{ReadingQuestion, count};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use toolmark_config::{Node, Problem};
 use toolmark_grade::{GraderInfo, Taxonomy, schema_of};
 use toolmark_match::Mention;
-use toolmark_outcome::{Cause, Evidence, Numbers, Outcome, Profile, Role, Subject, equal, excerpt};
+use toolmark_outcome::{
+    Cause, Evidence, EvidenceRole, NumberRules, Outcome, Profile, Subject, equal, excerpt,
+};
 use toolmark_trace::Fact;
 
 const PROFILES: &[Profile] = &[Profile::PydanticEvals];
@@ -17,7 +19,7 @@ const PROFILES: &[Profile] = &[Profile::PydanticEvals];
 /// Arguments required in one call of a tool.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(rename = "CallArgumentsConfig")]
-struct Config {
+struct CallArgumentsConfig {
     /// Name of the tool.
     #[serde(alias = "tool_name")]
     tool: String,
@@ -67,9 +69,9 @@ The profile `pydantic-evals` (2.62.0, ArgumentCorrectness) takes true for 1, and
     example: "type: call-arguments\nconfig:\n  tool: book\n  args: {seat: 12A}\n  occurrence: last",
     taxonomy: Taxonomy::EXPECTED,
     profiles: PROFILES,
-    schema: schema_of::<Config>,
+    schema: schema_of::<CallArgumentsConfig>,
     build: |building| {
-        let config = building.read::<Config>()?;
+        let config = building.read::<CallArgumentsConfig>()?;
         let occurrence = match &config.occurrence {
             None => Some(Occurrence::First),
             Some(node) => match (node.as_str(), node.as_f64()) {
@@ -112,7 +114,7 @@ struct CallArguments {
 
 impl CallArguments {
     /// Returns the differences between the arguments of the call and the required ones.
-    fn differences(&self, had: &Map<String, Value>, numbers: Numbers) -> Vec<String> {
+    fn differences(&self, had: &Map<String, Value>, numbers: NumberRules) -> Vec<String> {
         let mut wrong = Vec::new();
         for (key, wanted) in &self.args {
             match had.get(key) {
@@ -131,7 +133,7 @@ impl CallArguments {
     }
 }
 
-impl Question for CallArguments {
+impl ReadingQuestion for CallArguments {
     fn answer(&self, subject: &Subject<'_>, profile: Profile) -> Outcome {
         let view = &subject.view;
         let made = made(view);
@@ -157,14 +159,15 @@ impl Question for CallArguments {
             }
             let reason = format!("the call of {} has no named arguments", self.tool);
             let holds = !peer && self.args.is_empty() && call.args.is_none();
-            let role = if holds { Role::Matched } else { Role::Mismatch };
+            let role = if holds { EvidenceRole::Matched } else { EvidenceRole::Mismatch };
             let evidence = view.evidence(role, reason.clone(), call.seen);
             return Outcome::binary(holds, reason).with_evidence([evidence]);
         };
-        let wrong = self.differences(had, if peer { Numbers::Python } else { Numbers::Json });
+        let wrong =
+            self.differences(had, if peer { NumberRules::Python } else { NumberRules::Json });
         let (role, reason) = match wrong.is_empty() {
-            true => (Role::Matched, format!("{} has the arguments", self.tool)),
-            false => (Role::Mismatch, format!("{}: {}", self.tool, wrong.join("; "))),
+            true => (EvidenceRole::Matched, format!("{} has the arguments", self.tool)),
+            false => (EvidenceRole::Mismatch, format!("{}: {}", self.tool, wrong.join("; "))),
         };
         let evidence = view.evidence(role, reason.clone(), call.seen);
         Outcome::binary(wrong.is_empty(), reason).with_evidence([evidence])

@@ -4,22 +4,22 @@ use super::calls::made;
 use super::question::{build, reading, warn_of_idle_keys};
 use crate::futureagi::graders::platform;
 use crate::pydantic_evals::graders::counts as counts_for_pydantic;
-use crate::reading::{Question, count};
+use crate::reading::{ReadingQuestion, count};
 use crate::uipath::graders::count_of;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use toolmark_base::SortedMap;
-use toolmark_config::{Kind, Node, Problem, quoted};
+use toolmark_config::{Node, NodeKind, Problem, quoted};
 use toolmark_grade::{GraderInfo, Taxonomy, schema_of};
 use toolmark_match::{Building, Mention};
-use toolmark_outcome::{Outcome, Part, Profile, Subject, Verdict};
+use toolmark_outcome::{Outcome, OutcomePart, Profile, Subject, Verdict};
 
 const PROFILES: &[Profile] = &[Profile::UiPath, Profile::PydanticEvals, Profile::FutureAgi];
 
 /// Required numbers of calls.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(rename = "CallCountsConfig")]
-struct Config {
+struct CallCountsConfig {
     /// Required number of calls per tool: a number, a comparison such as
     /// `\">= 2\"`, or the same as a list (`[\">=\", 2]`).
     #[serde(default)]
@@ -74,7 +74,7 @@ The score is the share of conditions that hold; it passes where all do.
     example: "type: call-counts\nconfig:\n  counts: {search: \">= 1\", delete: 0}\n  max: 20",
     taxonomy: Taxonomy::TRAJECTORY,
     profiles: PROFILES,
-    schema: schema_of::<Config>,
+    schema: schema_of::<CallCountsConfig>,
     build: |building| {
         let question = read(building)?;
         build(building, PROFILES, question)
@@ -83,7 +83,7 @@ The score is the share of conditions that hold; it passes where all do.
 
 /// A comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Comparison {
+enum CountComparison {
     Equal,
     Unequal,
     Less,
@@ -92,7 +92,7 @@ enum Comparison {
     AtLeast,
 }
 
-impl Comparison {
+impl CountComparison {
     const WORDS: [(&str, Self); 7] = [
         ("==", Self::Equal),
         ("!=", Self::Unequal),
@@ -125,7 +125,7 @@ impl Comparison {
 }
 
 struct CallCounts {
-    counts: Vec<(String, Comparison, u64)>,
+    counts: Vec<(String, CountComparison, u64)>,
     exact: Option<u64>,
     min: Option<u64>,
     max: Option<u64>,
@@ -138,25 +138,25 @@ fn whole(node: &Node) -> Option<u64> {
     (number >= 0.0 && number.fract() == 0.0).then_some(number as u64)
 }
 
-fn condition(node: &Node) -> Option<(Comparison, u64)> {
+fn condition(node: &Node) -> Option<(CountComparison, u64)> {
     match &node.kind {
-        Kind::Text(words) => {
+        NodeKind::Text(words) => {
             let words = words.trim();
-            let find = |(word, comparison): &(&str, Comparison)| {
+            let find = |(word, comparison): &(&str, CountComparison)| {
                 Some((*comparison, words.strip_prefix(word)?.trim().parse().ok()?))
             };
-            Comparison::WORDS.iter().find_map(find)
+            CountComparison::WORDS.iter().find_map(find)
         }
-        Kind::List(items) => match items.as_slice() {
-            [word, number] => Some((Comparison::from_word(word.as_str()?)?, whole(number)?)),
+        NodeKind::List(items) => match items.as_slice() {
+            [word, number] => Some((CountComparison::from_word(word.as_str()?)?, whole(number)?)),
             _ => None,
         },
-        _ => Some((Comparison::Equal, whole(node)?)),
+        _ => Some((CountComparison::Equal, whole(node)?)),
     }
 }
 
 fn read(building: &mut Building<'_>) -> Option<CallCounts> {
-    let config = building.read::<Config>()?;
+    let config = building.read::<CallCountsConfig>()?;
     let profile = reading(building.profile, PROFILES);
     let mut good = true;
     let mut counts = Vec::new();
@@ -211,17 +211,17 @@ fn read(building: &mut Building<'_>) -> Option<CallCounts> {
 
 impl CallCounts {
     /// Returns the conditions on the total number of calls.
-    fn totals(&self) -> Vec<(Comparison, u64)> {
+    fn totals(&self) -> Vec<(CountComparison, u64)> {
         let all = [
-            (Comparison::Equal, self.exact),
-            (Comparison::AtLeast, self.min),
-            (Comparison::AtMost, self.max),
+            (CountComparison::Equal, self.exact),
+            (CountComparison::AtLeast, self.min),
+            (CountComparison::AtMost, self.max),
         ];
         all.into_iter().filter_map(|(comparison, wanted)| Some((comparison, wanted?))).collect()
     }
 }
 
-impl Question for CallCounts {
+impl ReadingQuestion for CallCounts {
     fn answer(&self, subject: &Subject<'_>, profile: Profile) -> Outcome {
         let view = &subject.view;
         let made = made(view);
@@ -236,7 +236,7 @@ impl Question for CallCounts {
         {
             total = platform::steps(output);
         }
-        let mut conditions: Vec<(String, u64, Comparison, u64)> = Vec::new();
+        let mut conditions: Vec<(String, u64, CountComparison, u64)> = Vec::new();
         if matches!(profile, Profile::Toolmark | Profile::UiPath) {
             for (tool, comparison, wanted) in &self.counts {
                 let had = match profile {
@@ -249,8 +249,8 @@ impl Question for CallCounts {
         if profile != Profile::UiPath {
             let totals = self.totals();
             let kept = totals.iter().filter(|(comparison, _)| match profile {
-                Profile::PydanticEvals => *comparison == Comparison::AtMost,
-                Profile::FutureAgi => self.exact.is_none() || *comparison == Comparison::Equal,
+                Profile::PydanticEvals => *comparison == CountComparison::AtMost,
+                Profile::FutureAgi => self.exact.is_none() || *comparison == CountComparison::Equal,
                 _ => true,
             });
             let all = kept.map(|(comparison, wanted)| {
@@ -258,7 +258,7 @@ impl Question for CallCounts {
             });
             conditions.extend(all);
         }
-        let holds = |(_, had, comparison, wanted): &(String, u64, Comparison, u64)| {
+        let holds = |(_, had, comparison, wanted): &(String, u64, CountComparison, u64)| {
             comparison.holds(*had, *wanted)
         };
         let right = conditions.iter().filter(|condition| holds(condition)).count();
@@ -281,7 +281,7 @@ impl Question for CallCounts {
         for condition in &conditions {
             let (what, had, comparison, wanted) = condition;
             let text = format!("{what}: {had}, {} {wanted} asked for", comparison.word());
-            outcome.parts.push(Part::new(text, Verdict::of(holds(condition))));
+            outcome.parts.push(OutcomePart::new(text, Verdict::of(holds(condition))));
         }
         outcome
     }

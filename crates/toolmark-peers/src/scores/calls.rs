@@ -4,12 +4,12 @@ use schemars::{Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 use toolmark_config::{Node, Problem, did_you_mean, quoted};
-use toolmark_outcome::{IndexedCall, Missing, View, excerpt};
+use toolmark_outcome::{IndexedCall, Missing, TrajectoryView, excerpt};
 use toolmark_trace::{Payload, calls_in};
 
 /// An expected call.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Expected {
+pub(crate) struct ScoredCall {
     /// Name of the tool.
     pub(crate) name: String,
     /// Expected arguments; any arguments match if there are none.
@@ -21,7 +21,7 @@ pub(crate) struct Expected {
 }
 
 /// An actual call.
-pub(crate) struct Made<'a> {
+pub(crate) struct ActualCall<'a> {
     /// The call.
     pub(crate) seen: IndexedCall<'a>,
     /// Name of the tool.
@@ -36,7 +36,7 @@ pub(crate) struct Made<'a> {
     pub(crate) failed: bool,
 }
 
-impl Expected {
+impl ScoredCall {
     /// Creates an expected call of a tool with any arguments.
     pub(crate) fn named(name: &str) -> Self {
         Self { name: name.to_owned(), args: None, output: None, turn: None }
@@ -52,7 +52,7 @@ impl Expected {
 }
 
 /// Returns the calls of a view.
-pub(crate) fn made<'a>(view: &'a View<'_>) -> Vec<Made<'a>> {
+pub(crate) fn made<'a>(view: &'a TrajectoryView<'_>) -> Vec<ActualCall<'a>> {
     // A call belongs to the turn that started last before it.
     let mut turns = vec![0; view.trajectory().calls.len()];
     let mut turn = 0usize;
@@ -64,7 +64,7 @@ pub(crate) fn made<'a>(view: &'a View<'_>) -> Vec<Made<'a>> {
             *of_call = turn.saturating_sub(1);
         }
     }
-    let one = |seen: &IndexedCall<'a>| Made {
+    let one = |seen: &IndexedCall<'a>| ActualCall {
         seen: *seen,
         name: seen.call.name.full(),
         args: seen.call.args.as_ref().map(Payload::to_value).filter(|args| !args.is_null()),
@@ -81,7 +81,7 @@ pub(crate) fn made<'a>(view: &'a View<'_>) -> Vec<Made<'a>> {
 }
 
 /// Returns the number of user turns of a view; 1 if there are no user messages.
-pub(crate) fn turns(view: &View<'_>) -> usize {
+pub(crate) fn turns(view: &TrajectoryView<'_>) -> usize {
     view.events().iter().filter(|event| event.starts_turn()).count().max(1)
 }
 
@@ -102,9 +102,9 @@ pub(crate) fn at<'v>(value: &'v Value, path: &str) -> Option<&'v Value> {
 const KEYS: &[&str] = &["name", "tool", "args", "arguments", "output", "turn"];
 
 /// Reads one expected call: the name of a tool, or a map.
-pub(crate) fn expected(node: &Node, problems: &mut Vec<Problem>) -> Option<Expected> {
+pub(crate) fn expected(node: &Node, problems: &mut Vec<Problem>) -> Option<ScoredCall> {
     if let Some(name) = node.as_str() {
-        return Some(Expected::named(name));
+        return Some(ScoredCall::named(name));
     }
     let mut reject = |code, node: &Node, message: String| {
         problems.push(Problem::error(code, message).at(node.span));
@@ -124,7 +124,7 @@ pub(crate) fn expected(node: &Node, problems: &mut Vec<Problem>) -> Option<Expec
         reject("wrong-type", turn, format!("turn must be a number, found {}", turn.word()));
     }
     let args = node.get("args").or_else(|| node.get("arguments"));
-    let call = Expected {
+    let call = ScoredCall {
         name: name_text.to_owned(),
         args: args.map(Node::to_json).filter(|args| !args.is_null()),
         output: node.get("output").map(Node::to_json).filter(|output| !output.is_null()),
@@ -162,16 +162,16 @@ pub(crate) fn list_schema(_: &mut SchemaGenerator) -> Schema {
 }
 
 /// Parses the expected calls of a row: names, or calls in any format.
-pub(crate) fn from_value(value: &Value) -> Result<Vec<Expected>, Missing> {
+pub(crate) fn from_value(value: &Value) -> Result<Vec<ScoredCall>, Missing> {
     if let Value::Array(items) = value
         && let Some(names) = items.iter().map(Value::as_str).collect::<Option<Vec<_>>>()
     {
-        return Ok(names.into_iter().map(Expected::named).collect());
+        return Ok(names.into_iter().map(ScoredCall::named).collect());
     }
     match calls_in(value) {
         Ok(calls) => Ok(calls
             .into_iter()
-            .map(|call| Expected { args: call.args, ..Expected::named(&call.name) })
+            .map(|call| ScoredCall { args: call.args, ..ScoredCall::named(&call.name) })
             .collect()),
         Err(_) => Err(Missing(format!("{} contains no call", excerpt(&value.to_string())))),
     }

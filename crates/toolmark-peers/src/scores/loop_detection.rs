@@ -4,13 +4,15 @@ use super::calls::made;
 use super::python::rounded;
 use super::question::{build, check_share, reading, warn_of_idle_keys};
 use crate::deepeval::graders::loops::{self, Checks};
-use crate::reading::{Question, count};
+use crate::reading::{ReadingQuestion, count};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 use toolmark_config::Spanned;
 use toolmark_grade::{GraderInfo, Taxonomy, schema_of};
-use toolmark_outcome::{Cause, Numbers, Outcome, Profile, Role, Subject, Verdict, equal};
+use toolmark_outcome::{
+    Cause, EvidenceRole, NumberRules, Outcome, Profile, Subject, Verdict, equal,
+};
 use toolmark_trace::Fact;
 
 const PROFILES: &[Profile] = &[Profile::DeepEval];
@@ -24,7 +26,7 @@ const MAX_CALLS: usize = 20_000;
 /// Thresholds above which repeated calls are a loop.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(rename = "LoopDetectionConfig")]
-struct Config {
+struct LoopDetectionConfig {
     /// Number of equal calls that is a loop; 3 by default.
     #[serde(default)]
     repetition_threshold: Option<Spanned<usize>>,
@@ -75,9 +77,9 @@ trace does not record results, repeated calls are unknown.
     example: "type: loop-detection\nconfig:\n  repetition_threshold: 4",
     taxonomy: Taxonomy::TRAJECTORY,
     profiles: PROFILES,
-    schema: schema_of::<Config>,
+    schema: schema_of::<LoopDetectionConfig>,
     build: |building| {
-        let config = building.read::<Config>()?;
+        let config = building.read::<LoopDetectionConfig>()?;
         let mut good = check_share(building, "threshold", config.threshold.as_ref());
         good &= check_share(building, "similarity", config.similarity_threshold.as_ref());
         if let Some(most) = config.repetition_threshold.as_ref().filter(|most| most.value < 2) {
@@ -142,7 +144,7 @@ impl LoopDetection {
         }
         let results = !view.trajectory().fidelity.lacks(Fact::Results);
         let is_same = |a: &Option<_>, b: &Option<_>| match (a, b) {
-            (Some(a), Some(b)) => equal(a, b, Numbers::Json),
+            (Some(a), Some(b)) => equal(a, b, NumberRules::Json),
             (a, b) => a.is_none() && b.is_none(),
         };
         // The calls that repeat one another, by the first of them.
@@ -178,13 +180,13 @@ impl LoopDetection {
             .with_metric("repeats", most);
         for at in loops.iter().flat_map(|group| group.iter()).take(MAX_SHOWN) {
             let text = "same call, same result";
-            outcome.evidence.push(view.evidence(Role::Violation, text, made[*at].seen));
+            outcome.evidence.push(view.evidence(EvidenceRole::Violation, text, made[*at].seen));
         }
         outcome
     }
 }
 
-impl Question for LoopDetection {
+impl ReadingQuestion for LoopDetection {
     fn answer(&self, subject: &Subject<'_>, profile: Profile) -> Outcome {
         match profile {
             Profile::DeepEval => self.theirs(subject),

@@ -1,21 +1,21 @@
 //! Pairing strategies for expected calls and actual calls.
 
-use super::calls::{Expected, Made};
+use super::calls::{ActualCall, ScoredCall};
 use super::system::ModeInput;
 use toolmark_match::engine::{Grid, TooLarge, align};
 
 /// Predicate for whether a call matches an expected call.
-pub(crate) type Fits<'f> = &'f dyn Fn(&Expected, &Made<'_>) -> bool;
+pub(crate) type Fits<'f> = &'f dyn Fn(&ScoredCall, &ActualCall<'_>) -> bool;
 
 /// Whether the names are the same.
-pub(crate) fn same_name(expected: &Expected, made: &Made<'_>) -> bool {
+pub(crate) fn same_name(expected: &ScoredCall, made: &ActualCall<'_>) -> bool {
     expected.name == made.name
 }
 
 /// Assigns to every expected call the first free matching call, in the order of expectations.
 pub(crate) fn greedy(asked: &ModeInput<'_>, fits: Fits<'_>) -> Vec<Option<usize>> {
     let mut taken = vec![false; asked.made.len()];
-    let take = |expected: &Expected| {
+    let take = |expected: &ScoredCall| {
         let mut free = asked.made.iter().enumerate().filter(|(at, _)| !taken[*at]);
         let found = free.find(|(_, made)| fits(expected, made)).map(|(at, _)| at);
         if let Some(at) = found {

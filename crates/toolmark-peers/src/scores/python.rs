@@ -2,11 +2,11 @@
 
 use serde_json::{Map, Value};
 use toolmark_base::text::push_python;
-use toolmark_outcome::{Numbers, equal};
+use toolmark_outcome::{NumberRules, equal};
 
 /// Whether `a == b` in Python.
 pub(crate) fn same(a: &Value, b: &Value) -> bool {
-    equal(a, b, Numbers::Python)
+    equal(a, b, NumberRules::Python)
 }
 
 /// Whether `a == b` in Python, where either may be `None`.

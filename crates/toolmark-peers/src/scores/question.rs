@@ -1,15 +1,15 @@
 //! Helpers shared by the graders of scores: selecting the reading, and converting an answer to an
 //! outcome.
 
-use super::calls::{Expected, Made};
-use super::system::Answer;
-use crate::explain::{Found, State, explain};
-use crate::reading::{Question, count, grader};
+use super::calls::{ActualCall, ScoredCall};
+use super::system::ModeAnswer;
+use crate::explain::{ExpectationState, VerdictEvidence, explain};
+use crate::reading::{ReadingQuestion, count, grader};
 use std::sync::Arc;
 use toolmark_config::{Problem, Spanned};
 use toolmark_grade::Grader;
 use toolmark_match::Building;
-use toolmark_outcome::{Outcome, Profile, Role, Verdict, View};
+use toolmark_outcome::{EvidenceRole, Outcome, Profile, TrajectoryView, Verdict};
 
 /// Returns the reading for a profile: toolmark's own if the grader does not support the profile.
 pub(in crate::scores) fn reading(profile: Profile, known: &[Profile]) -> Profile {
@@ -18,7 +18,7 @@ pub(in crate::scores) fn reading(profile: Profile, known: &[Profile]) -> Profile
 
 /// Builds a grader that answers under the requested reading and mentions where toolmark's own
 /// differs.
-pub(in crate::scores) fn build<Q: Question + 'static>(
+pub(in crate::scores) fn build<Q: ReadingQuestion + 'static>(
     building: &Building<'_>,
     known: &[Profile],
     question: Q,
@@ -56,10 +56,10 @@ pub(in crate::scores) fn warn_of_idle_keys(
 
 /// Converts an answer to an outcome with the decisive calls.
 pub(in crate::scores) fn outcome(
-    view: &View<'_>,
-    expected: &[Expected],
-    made: &[Made<'_>],
-    answer: Answer,
+    view: &TrajectoryView<'_>,
+    expected: &[ScoredCall],
+    made: &[ActualCall<'_>],
+    answer: ModeAnswer,
     threshold: f64,
 ) -> Outcome {
     let passed = answer.passed.unwrap_or(answer.score >= threshold);
@@ -74,17 +74,19 @@ pub(in crate::scores) fn outcome(
     };
     let matched = pairs.iter().flatten().count();
     outcome.reason = format!("{counts}, {matched} as expected").into();
-    let texts: Vec<String> = expected.iter().map(Expected::text).collect();
-    let states: Vec<State> =
-        pairs.iter().map(|pair| pair.map_or(State::Missing, State::Met)).collect();
-    let mut found = Found::default();
+    let texts: Vec<String> = expected.iter().map(ScoredCall::text).collect();
+    let states: Vec<ExpectationState> = pairs
+        .iter()
+        .map(|pair| pair.map_or(ExpectationState::Missing, ExpectationState::Met))
+        .collect();
+    let mut found = VerdictEvidence::default();
     found.states(view, &texts, &states);
     let mut taken = vec![false; made.len()];
     for at in pairs.iter().flatten() {
         taken[*at] = true;
     }
     for (at, _) in taken.iter().enumerate().filter(|(_, taken)| !**taken) {
-        found.against(view, Role::Extra, "not expected".to_owned(), at);
+        found.against(view, EvidenceRole::Extra, "not expected".to_owned(), at);
     }
     let (evidence, note) = found.finish();
     outcome.evidence = evidence;

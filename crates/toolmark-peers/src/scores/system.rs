@@ -1,6 +1,6 @@
 //! Description of a system: the table of its modes, and their inputs and answers.
 
-use super::calls::{Expected, Made};
+use super::calls::{ActualCall, ScoredCall};
 use serde_json::{Map, Value};
 use toolmark_base::SortedMap;
 use toolmark_match::engine::TooLarge;
@@ -17,11 +17,11 @@ pub(crate) struct System {
     /// Supported configuration keys, besides `mode`, `reference` and `threshold`.
     pub(crate) options: &'static [&'static str],
     /// Supported modes; the first is the default.
-    pub(crate) modes: &'static [Mode],
+    pub(crate) modes: &'static [ComparisonMode],
 }
 
 /// A comparison mode.
-pub(crate) struct Mode {
+pub(crate) struct ComparisonMode {
     /// Name of the mode in the system.
     pub(crate) word: &'static str,
     /// Other names of the mode.
@@ -34,7 +34,7 @@ pub(crate) struct Mode {
 
 impl System {
     /// Returns the mode with this name.
-    pub(crate) fn mode(&self, word: &str) -> Option<&'static Mode> {
+    pub(crate) fn mode(&self, word: &str) -> Option<&'static ComparisonMode> {
         self.modes.iter().find(|mode| mode.word == word || mode.aliases.contains(&word))
     }
 }
@@ -42,11 +42,11 @@ impl System {
 /// Input of a mode.
 pub(crate) struct ModeInput<'a> {
     /// Configuration of the grader.
-    pub(crate) options: &'a Options,
+    pub(crate) options: &'a SystemOptions,
     /// The calls that are expected.
-    pub(crate) expected: &'a [Expected],
+    pub(crate) expected: &'a [ScoredCall],
     /// The calls that were made.
-    pub(crate) made: &'a [Made<'a>],
+    pub(crate) made: &'a [ActualCall<'a>],
     /// Number of user turns.
     pub(crate) turns: usize,
     /// Whether the trace records arguments.
@@ -79,7 +79,7 @@ pub(crate) enum Override {
 
 /// Configuration keys that any system uses.
 #[derive(Debug, Clone)]
-pub(crate) struct Options {
+pub(crate) struct SystemOptions {
     pub(crate) threshold: Option<f64>,
     pub(crate) args_match: ArgsMatch,
     pub(crate) overrides: SortedMap<String, Override>,
@@ -97,7 +97,7 @@ pub(crate) struct Options {
 
 /// Answer of a mode.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Answer {
+pub(crate) struct ModeAnswer {
     /// Score of the run.
     pub(crate) score: f64,
     /// Whether the run passes, if the system decides without a threshold.
@@ -108,7 +108,7 @@ pub(crate) struct Answer {
     pub(crate) pairs: Option<Vec<Option<usize>>>,
 }
 
-impl Answer {
+impl ModeAnswer {
     /// Creates an answer with a score.
     pub(crate) fn of(score: f64) -> Self {
         Self { score, passed: None, metrics: Vec::new(), pairs: None }
@@ -134,25 +134,25 @@ impl Answer {
 
 /// Reason for a missing answer.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Stop {
+pub(crate) enum NoAnswer {
     /// The system raises an error.
     Raised(String),
     /// The result is unknown.
     Unknown(Cause, String),
 }
 
-impl Stop {
+impl NoAnswer {
     /// Creates an error raised by the system.
     pub(crate) fn raised(what: impl Into<String>) -> Self {
         Self::Raised(what.into())
     }
 }
 
-impl From<TooLarge> for Stop {
+impl From<TooLarge> for NoAnswer {
     fn from(_: TooLarge) -> Self {
         Self::Unknown(Cause::Limit, "there are too many calls to compare".to_owned())
     }
 }
 
 /// An answer, or the reason why there is none.
-pub(crate) type Answered = Result<Answer, Stop>;
+pub(crate) type Answered = Result<ModeAnswer, NoAnswer>;

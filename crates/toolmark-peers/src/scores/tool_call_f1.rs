@@ -4,7 +4,7 @@ use super::calls::made;
 use super::matching::{f1, share};
 use super::question::{build, check_share};
 use crate::promptfoo::graders::tool_call_f1;
-use crate::reading::{Question, count};
+use crate::reading::{ReadingQuestion, count};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use toolmark_base::SortedMap;
@@ -18,7 +18,7 @@ const PROFILES: &[Profile] = &[Profile::Promptfoo];
 /// Expected tools.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(rename = "ToolCallF1Config")]
-struct Config {
+struct ToolCallF1Config {
     /// Expected tools, repeated as often as expected: a list, or a text with commas.
     #[schemars(schema_with = "value_schema")]
     value: Node,
@@ -51,9 +51,9 @@ calls are one, and raises an error where nothing is expected.",
     example: "type: tool-call-f1\nconfig:\n  value: [search, book]\n  threshold: 0.8",
     taxonomy: Taxonomy::EXPECTED,
     profiles: PROFILES,
-    schema: schema_of::<Config>,
+    schema: schema_of::<ToolCallF1Config>,
     build: |building| {
-        let config = building.read::<Config>()?;
+        let config = building.read::<ToolCallF1Config>()?;
         let good = check_share(building, "threshold", config.threshold.as_ref());
         let tools = match (config.value.as_str(), config.value.as_list()) {
             (Some(words), _) => Some(words.split(',').map(|word| word.trim().to_owned()).collect()),
@@ -79,7 +79,7 @@ struct ToolCallF1 {
     negate: bool,
 }
 
-impl Question for ToolCallF1 {
+impl ReadingQuestion for ToolCallF1 {
     fn answer(&self, subject: &Subject<'_>, profile: Profile) -> Outcome {
         let view = &subject.view;
         let (precision, recall, score) = if profile == Profile::Promptfoo {

@@ -1,15 +1,15 @@
 //! `tool-permission`: checks that only permitted tools were called.
 
-use super::calls::{Made, made};
+use super::calls::{ActualCall, made};
 use super::question::{build, check_share};
-use crate::reading::{Question, count};
+use crate::reading::{ReadingQuestion, count};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 use toolmark_config::Spanned;
 use toolmark_grade::{GraderInfo, Taxonomy, schema_of};
 use toolmark_match::Mention;
-use toolmark_outcome::{Outcome, Profile, Role, Subject, Verdict};
+use toolmark_outcome::{EvidenceRole, Outcome, Profile, Subject, Verdict};
 
 const PROFILES: &[Profile] = &[Profile::DeepEval, Profile::Mastra];
 
@@ -19,7 +19,7 @@ const MAX_SHOWN: usize = 20;
 /// Tools that may be called.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(rename = "ToolPermissionConfig")]
-struct Config {
+struct ToolPermissionConfig {
     /// The only tools that may be called.
     #[serde(default)]
     allowed_tools: Option<Vec<String>>,
@@ -53,9 +53,9 @@ passes where every call is permitted, or from `threshold` on.
     example: "type: tool-permission\nconfig:\n  allowed_tools: [Read, Grep, Edit]\n  denied_tools: [WebFetch]",
     taxonomy: Taxonomy::TRAJECTORY,
     profiles: PROFILES,
-    schema: schema_of::<Config>,
+    schema: schema_of::<ToolPermissionConfig>,
     build: |building| {
-        let config = building.read::<Config>()?;
+        let config = building.read::<ToolPermissionConfig>()?;
         let good = check_share(building, "threshold", config.threshold.as_ref());
         let is_empty = config.allowed_tools.is_none()
             && config.denied_tools.is_none()
@@ -95,7 +95,7 @@ impl ToolPermission {
     }
 
     /// Returns the denied sequences that were called, each with the index of its first call.
-    fn sequences(&self, made: &[Made<'_>]) -> Vec<(&[String], usize)> {
+    fn sequences(&self, made: &[ActualCall<'_>]) -> Vec<(&[String], usize)> {
         let called = |sequence: &Vec<String>| {
             made.windows(sequence.len().max(1))
                 .position(|calls| calls.iter().zip(sequence).all(|(call, tool)| call.name == *tool))
@@ -105,7 +105,7 @@ impl ToolPermission {
     }
 }
 
-impl Question for ToolPermission {
+impl ReadingQuestion for ToolPermission {
     fn answer(&self, subject: &Subject<'_>, profile: Profile) -> Outcome {
         let view = &subject.view;
         let made = made(view);
@@ -139,11 +139,11 @@ impl Question for ToolPermission {
         }
         for at in wrong.iter().take(MAX_SHOWN) {
             let text = format!("{} is not permitted", made[*at].name);
-            outcome.evidence.push(view.evidence(Role::Violation, text, made[*at].seen));
+            outcome.evidence.push(view.evidence(EvidenceRole::Violation, text, made[*at].seen));
         }
         for (words, at) in sequences.iter().take(MAX_SHOWN) {
             let text = format!("starts {}", words.join(", "));
-            outcome.evidence.push(view.evidence(Role::Violation, text, made[*at].seen));
+            outcome.evidence.push(view.evidence(EvidenceRole::Violation, text, made[*at].seen));
         }
         outcome
     }

@@ -1,14 +1,14 @@
 //! `tool-retries`: checks that failing tools were not retried too often.
 
-use super::calls::{Made, made};
+use super::calls::{ActualCall, made};
 use super::question::build;
 use crate::mastra::graders::retries::{patterns, score};
-use crate::reading::{Question, count};
+use crate::reading::{ReadingQuestion, count};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 use toolmark_grade::{GraderInfo, Taxonomy, schema_of};
-use toolmark_outcome::{Numbers, Outcome, Profile, Role, Subject, Verdict, equal};
+use toolmark_outcome::{EvidenceRole, NumberRules, Outcome, Profile, Subject, Verdict, equal};
 
 const PROFILES: &[Profile] = &[Profile::Mastra];
 
@@ -18,7 +18,7 @@ const MAX_SHOWN: usize = 20;
 /// Limit on retries of a failing tool.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(rename = "ToolRetriesConfig")]
-struct Config {
+struct ToolRetriesConfig {
     /// Maximum number of retries in a row; 2 by default.
     #[serde(default, alias = "maxRetriesPerTool")]
     max_retries: Option<usize>,
@@ -39,9 +39,9 @@ tried instead.",
     example: "type: tool-retries\nconfig:\n  max_retries: 1",
     taxonomy: Taxonomy::TRAJECTORY,
     profiles: PROFILES,
-    schema: schema_of::<Config>,
+    schema: schema_of::<ToolRetriesConfig>,
     build: |building| {
-        let config = building.read::<Config>()?;
+        let config = building.read::<ToolRetriesConfig>()?;
         let max_retries = config.max_retries.unwrap_or(2);
         build(building, PROFILES, ToolRetries { max_retries })
     },
@@ -53,9 +53,9 @@ struct ToolRetries {
 
 /// Returns the indices of calls that repeat a call that failed directly before, grouped in
 /// sequences.
-fn retries(made: &[Made<'_>]) -> Vec<Vec<usize>> {
-    let same_args = |a: &Made<'_>, b: &Made<'_>| match (&a.args, &b.args) {
-        (Some(a), Some(b)) => equal(a, b, Numbers::Json),
+fn retries(made: &[ActualCall<'_>]) -> Vec<Vec<usize>> {
+    let same_args = |a: &ActualCall<'_>, b: &ActualCall<'_>| match (&a.args, &b.args) {
+        (Some(a), Some(b)) => equal(a, b, NumberRules::Json),
         (a, b) => a.is_none() && b.is_none(),
     };
     let mut rows: Vec<Vec<usize>> = Vec::new();
@@ -71,7 +71,7 @@ fn retries(made: &[Made<'_>]) -> Vec<Vec<usize>> {
     rows
 }
 
-impl Question for ToolRetries {
+impl ReadingQuestion for ToolRetries {
     fn answer(&self, subject: &Subject<'_>, profile: Profile) -> Outcome {
         let view = &subject.view;
         let made = made(view);
@@ -89,7 +89,11 @@ impl Question for ToolRetries {
             outcome.reason = format!("{total} calls after one of the same tool that failed").into();
             for pattern in patterns.iter().take(MAX_SHOWN) {
                 let text = format!("{}: tried again {} times", pattern.tool, pattern.retries);
-                outcome.evidence.push(view.evidence(Role::Context, text, made[pattern.last].seen));
+                outcome.evidence.push(view.evidence(
+                    EvidenceRole::Context,
+                    text,
+                    made[pattern.last].seen,
+                ));
             }
             return outcome;
         }
@@ -107,7 +111,7 @@ impl Question for ToolRetries {
         let wrong = rows.iter().flat_map(|row| row.iter().skip(self.max_retries));
         for at in wrong.take(MAX_SHOWN) {
             let text = "the same call failed right before";
-            outcome.evidence.push(view.evidence(Role::Violation, text, made[*at].seen));
+            outcome.evidence.push(view.evidence(EvidenceRole::Violation, text, made[*at].seen));
         }
         outcome
     }

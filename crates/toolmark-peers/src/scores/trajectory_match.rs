@@ -1,10 +1,12 @@
 //! `trajectory-match`: scores how closely the calls match a reference trajectory.
 
-use super::calls::{self, Expected};
+use super::calls::{self, ScoredCall};
 use super::own::TOOLMARK;
 use super::question::{self, build, check_share};
-use super::system::{ArgsMatch, Mode, ModeInput, Options, Override, Stop, System};
-use crate::reading::Question;
+use super::system::{
+    ArgsMatch, ComparisonMode, ModeInput, NoAnswer, Override, System, SystemOptions,
+};
+use crate::reading::ReadingQuestion;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -12,7 +14,7 @@ use toolmark_base::SortedMap;
 use toolmark_config::{Node, Problem, Spanned, did_you_mean, quoted};
 use toolmark_grade::{GraderInfo, Taxonomy, schema_of};
 use toolmark_match::{Building, Mention};
-use toolmark_outcome::{Cause, Outcome, Profile, Subject, View};
+use toolmark_outcome::{Cause, Outcome, Profile, Subject, TrajectoryView};
 use toolmark_trace::Fact;
 
 #[cfg(test)]
@@ -61,7 +63,7 @@ const ROW_KEYS: [&str; 3] = ["expected", "expected_response", "expected_output"]
 /// The reference trajectory, and the comparison settings.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(rename = "TrajectoryMatchConfig")]
-struct Config {
+struct TrajectoryMatchConfig {
     /// Comparison mode: `exact` (the default), `in_order`, `any_order`,
     /// `unordered` or `within`; under a profile, a mode of that system.
     #[serde(default)]
@@ -181,7 +183,7 @@ pub(crate) static INFO: GraderInfo = GraderInfo {
     example: "type: trajectory-match\nconfig:\n  mode: in_order\n  reference:\n    - search\n    - {name: book, args: {id: a}}",
     taxonomy: Taxonomy::EXPECTED,
     profiles: PROFILES,
-    schema: schema_of::<Config>,
+    schema: schema_of::<TrajectoryMatchConfig>,
     build: |building| {
         let question = read(building)?;
         build(building, PROFILES, question)
@@ -227,9 +229,9 @@ an error is unknown. Their own words for modes and options are understood, and t
 
 /// The systems that answer a question, with the mode of each.
 struct TrajectoryMatch {
-    reference: Option<Vec<Expected>>,
-    options: Options,
-    asked: Vec<(&'static System, &'static Mode)>,
+    reference: Option<Vec<ScoredCall>>,
+    options: SystemOptions,
+    asked: Vec<(&'static System, &'static ComparisonMode)>,
 }
 
 fn system(profile: Profile) -> &'static System {
@@ -237,7 +239,7 @@ fn system(profile: Profile) -> &'static System {
 }
 
 fn read(building: &mut Building<'_>) -> Option<TrajectoryMatch> {
-    let config = building.read::<Config>()?;
+    let config = building.read::<TrajectoryMatchConfig>()?;
     let before = building.problems.len();
     let chosen = system(building.profile);
     let mode = mode(chosen, config.mode.as_ref(), building);
@@ -266,7 +268,7 @@ fn read(building: &mut Building<'_>) -> Option<TrajectoryMatch> {
     let params = config.evaluation_params.unwrap_or_default();
     let ignores = config.ignore_args == Some(true) && chosen.options.contains(&"ignore_args");
     let rule = config.args_match.map_or(ArgsMatch::Exact, ArgsWord::rule);
-    let options = Options {
+    let options = SystemOptions {
         threshold: config.threshold.map(|threshold| threshold.value),
         args_match: if ignores { ArgsMatch::Ignore } else { rule },
         overrides,
@@ -291,7 +293,7 @@ fn mode(
     system: &'static System,
     word: Option<&Spanned<String>>,
     building: &mut Building<'_>,
-) -> Option<&'static Mode> {
+) -> Option<&'static ComparisonMode> {
     let Some(word) = word else { return system.modes.first() };
     let found = system.mode(&word.value);
     if found.is_none() {
@@ -363,14 +365,14 @@ fn object(value: Option<&Value>) -> Option<&Map<String, Value>> {
 }
 
 /// Returns the row from which a trajectory was read.
-fn row<'a>(view: &View<'a>) -> Option<&'a Map<String, Value>> {
+fn row<'a>(view: &TrajectoryView<'a>) -> Option<&'a Map<String, Value>> {
     object(view.trajectory().stated.row.as_ref().and_then(|row| row.parsed()))
 }
 
 impl TrajectoryMatch {
     /// Returns the expected calls: of the configuration, otherwise of the row, otherwise of the
     /// case.
-    fn expected(&self, subject: &Subject<'_>) -> Result<Vec<Expected>, Stop> {
+    fn expected(&self, subject: &Subject<'_>) -> Result<Vec<ScoredCall>, NoAnswer> {
         if let Some(reference) = &self.reference {
             return Ok(reference.clone());
         }
@@ -384,21 +386,21 @@ impl TrajectoryMatch {
             .or_else(|| context.expected_output.clone().filter(|value| !value.is_null()));
         let Some(written) = written else {
             let why = "nothing says which calls are expected: there is no \"reference\"";
-            return Err(Stop::Unknown(Cause::MissingEvidence, why.to_owned()));
+            return Err(NoAnswer::Unknown(Cause::MissingEvidence, why.to_owned()));
         };
         calls::from_value(&written).map_err(|what| {
             let why = format!("cannot parse the expected calls: {what}");
-            Stop::Unknown(Cause::MissingEvidence, why)
+            NoAnswer::Unknown(Cause::MissingEvidence, why)
         })
     }
 
-    fn score(&self, subject: &Subject<'_>, profile: Profile) -> Result<Outcome, Stop> {
+    fn score(&self, subject: &Subject<'_>, profile: Profile) -> Result<Outcome, NoAnswer> {
         let view = &subject.view;
         let (system, mode) =
             self.asked.iter().find(|(system, _)| system.profile == profile).copied().ok_or_else(
                 || {
                     let why = "toolmark has no mode that asks this".to_owned();
-                    Stop::Unknown(Cause::Configuration, why)
+                    NoAnswer::Unknown(Cause::Configuration, why)
                 },
             )?;
         let row = row(view).filter(|_| self.reference.is_none());
@@ -425,12 +427,12 @@ impl TrajectoryMatch {
     }
 }
 
-impl Question for TrajectoryMatch {
+impl ReadingQuestion for TrajectoryMatch {
     fn answer(&self, subject: &Subject<'_>, profile: Profile) -> Outcome {
         match self.score(subject, profile) {
             Ok(outcome) => outcome,
-            Err(Stop::Unknown(cause, why)) => Outcome::unknown(cause, why),
-            Err(Stop::Raised(why)) => {
+            Err(NoAnswer::Unknown(cause, why)) => Outcome::unknown(cause, why),
+            Err(NoAnswer::Raised(why)) => {
                 let reason = format!("{} raises an error: {why}", system(profile).version);
                 Outcome::unknown(Cause::Configuration, reason).with_metric("error", why)
             }
@@ -446,7 +448,7 @@ impl Question for TrajectoryMatch {
     }
 
     fn forbids(&self) -> bool {
-        let may_have_more = |(system, mode): &(&System, &Mode)| {
+        let may_have_more = |(system, mode): &(&System, &ComparisonMode)| {
             system.profile == Profile::Toolmark && mode.word.ends_with("_order")
         };
         !self.asked.first().is_some_and(may_have_more)

@@ -1,7 +1,7 @@
 //! Strands' three scorers of trajectories, over names.
 
 use crate::scores::matching::{by_position, paired, same_name, share, walk};
-use crate::scores::system::{Answer, Answered, Mode, ModeInput, Stop, System};
+use crate::scores::system::{Answered, ComparisonMode, ModeAnswer, ModeInput, NoAnswer, System};
 use toolmark_base::SortedSet;
 use toolmark_outcome::Profile;
 
@@ -11,9 +11,9 @@ pub(crate) static SYSTEM: System = System {
     threshold: 1.0,
     options: &[],
     modes: &[
-        Mode { word: "exact", aliases: &["strict"], own: Some("exact"), score: exact },
-        Mode { word: "in_order", aliases: &[], own: Some("in_order"), score: in_order },
-        Mode {
+        ComparisonMode { word: "exact", aliases: &["strict"], own: Some("exact"), score: exact },
+        ComparisonMode { word: "in_order", aliases: &[], own: Some("in_order"), score: in_order },
+        ComparisonMode {
             word: "any_order",
             aliases: &["superset"],
             own: Some("any_order"),
@@ -25,26 +25,26 @@ pub(crate) static SYSTEM: System = System {
 /// Returns the share of correct positions; calls after the last position are ignored.
 fn exact(asked: &ModeInput<'_>) -> Answered {
     if asked.expected.is_empty() {
-        return Err(Stop::raised("division by zero: nothing is expected"));
+        return Err(NoAnswer::raised("division by zero: nothing is expected"));
     }
     let pairs = by_position(asked, &same_name);
-    Ok(Answer::of(share(paired(&pairs), asked.expected.len())).paired(pairs))
+    Ok(ModeAnswer::of(share(paired(&pairs), asked.expected.len())).paired(pairs))
 }
 
 fn in_order(asked: &ModeInput<'_>) -> Answered {
     let pairs = walk(asked, &same_name);
     let score = if pairs.is_empty() { 1.0 } else { share(paired(&pairs), pairs.len()) };
-    Ok(Answer::of(score).paired(pairs))
+    Ok(ModeAnswer::of(score).paired(pairs))
 }
 
 /// Returns the size of the common set divided by the length of the list.
 fn any_order(asked: &ModeInput<'_>) -> Answered {
     if asked.expected.is_empty() {
-        return Ok(Answer::of(1.0));
+        return Ok(ModeAnswer::of(1.0));
     }
     let expected: SortedSet<&str> = asked.expected.iter().map(|call| call.name.as_str()).collect();
     let made: SortedSet<&str> = asked.made.iter().map(|call| &*call.name).collect();
-    Ok(Answer::of(share(expected.intersection(&made).count(), asked.expected.len())))
+    Ok(ModeAnswer::of(share(expected.intersection(&made).count(), asked.expected.len())))
 }
 
 #[cfg(test)]

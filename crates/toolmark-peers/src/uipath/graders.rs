@@ -1,9 +1,9 @@
 //! UiPath's evaluators of tool calls: order, arguments, outputs, counts.
 
-use crate::scores::calls::{Expected, Made, object};
+use crate::scores::calls::{ActualCall, ScoredCall, object};
 use crate::scores::matching::{greedy, longest, paired, share};
 use crate::scores::python::{same, text};
-use crate::scores::system::{Answer, Answered, Mode, ModeInput, System};
+use crate::scores::system::{Answered, ComparisonMode, ModeAnswer, ModeInput, System};
 use serde_json::{Map, Value};
 use toolmark_base::SortedMap;
 use toolmark_outcome::Profile;
@@ -14,9 +14,19 @@ pub(crate) static SYSTEM: System = System {
     threshold: 1.0,
     options: &["strict", "subset"],
     modes: &[
-        Mode { word: "order", aliases: &["in_order"], own: Some("in_order"), score: order },
-        Mode { word: "args", aliases: &["any_order"], own: Some("any_order"), score: args },
-        Mode { word: "output", aliases: &[], own: Some("any_order"), score: output },
+        ComparisonMode {
+            word: "order",
+            aliases: &["in_order"],
+            own: Some("in_order"),
+            score: order,
+        },
+        ComparisonMode {
+            word: "args",
+            aliases: &["any_order"],
+            own: Some("any_order"),
+            score: args,
+        },
+        ComparisonMode { word: "output", aliases: &[], own: Some("any_order"), score: output },
     ],
 };
 
@@ -28,27 +38,27 @@ fn sanitized(name: &str) -> String {
     joined.chars().filter(allowed).take(64).collect()
 }
 
-fn same_name(expected: &Expected, made: &Made<'_>) -> bool {
+fn same_name(expected: &ScoredCall, made: &ActualCall<'_>) -> bool {
     sanitized(&expected.name) == sanitized(&made.name)
 }
 
 /// Returns the answer if a side is empty.
-fn empty(asked: &ModeInput<'_>) -> Option<Answer> {
+fn empty(asked: &ModeInput<'_>) -> Option<ModeAnswer> {
     match (asked.expected.is_empty(), asked.made.is_empty()) {
-        (true, true) => Some(Answer::of(1.0)),
-        (true, false) | (false, true) => Some(Answer::of(0.0)),
+        (true, true) => Some(ModeAnswer::of(1.0)),
+        (true, false) | (false, true) => Some(ModeAnswer::of(0.0)),
         _ => None,
     }
 }
 
-fn shares(asked: &ModeInput<'_>, pairs: Vec<Option<usize>>) -> Answer {
+fn shares(asked: &ModeInput<'_>, pairs: Vec<Option<usize>>) -> ModeAnswer {
     let found = paired(&pairs);
     let whole = found == pairs.len();
     let score = match asked.options.strict {
         true => f64::from(u8::from(whole)),
         false => share(found, pairs.len()),
     };
-    Answer::of(score).paired(pairs)
+    ModeAnswer::of(score).paired(pairs)
 }
 
 fn order(asked: &ModeInput<'_>) -> Answered {
@@ -57,14 +67,14 @@ fn order(asked: &ModeInput<'_>) -> Answered {
     }
     let pairs = longest(asked, &same_name)?;
     if asked.options.strict && asked.made.len() != asked.expected.len() {
-        return Ok(Answer::of(0.0).paired(pairs));
+        return Ok(ModeAnswer::of(0.0).paired(pairs));
     }
     Ok(shares(asked, pairs))
 }
 
 /// Compares only the expected arguments.
 fn args(asked: &ModeInput<'_>) -> Answered {
-    let fits = |expected: &Expected, made: &Made<'_>| {
+    let fits = |expected: &ScoredCall, made: &ActualCall<'_>| {
         let (Some(wanted), Some(had)) =
             (object(expected.args.as_ref()), object(made.args.as_ref()))
         else {
@@ -99,8 +109,8 @@ fn output(asked: &ModeInput<'_>) -> Answered {
     if let Some(answer) = empty(asked) {
         return Ok(answer);
     }
-    let wanted = |expected: &Expected| expected.output.as_ref().map(text).unwrap_or_default();
-    let fits = |expected: &Expected, made: &Made<'_>| {
+    let wanted = |expected: &ScoredCall| expected.output.as_ref().map(text).unwrap_or_default();
+    let fits = |expected: &ScoredCall, made: &ActualCall<'_>| {
         same_name(expected, made) && wanted(expected) == output_text(made.output.as_ref())
     };
     let pairs = greedy(asked, &fits);
@@ -110,7 +120,7 @@ fn output(asked: &ModeInput<'_>) -> Answered {
         let end = pair.unwrap_or(asked.made.len());
         let other = |at: &usize| !taken[*at] && same_name(expected, &asked.made[*at]);
         if (0..end).any(|at| other(&at)) {
-            return Ok(Answer::of(0.0).paired(pairs));
+            return Ok(ModeAnswer::of(0.0).paired(pairs));
         }
         if let Some(at) = pair {
             taken[*at] = true;

@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 use toolmark_grade::Determinism;
 use toolmark_outcome::{
-    CaseResult, Cause, GraderResult, Part, Printable, RunResult, Verdict, reaches,
+    CaseResult, Cause, GraderResult, OutcomePart, Printable, RunResult, Verdict, reaches,
 };
 use toolmark_trace::{exporter_by_id, rewrite};
 
@@ -109,7 +109,7 @@ fn grader(grader: &GraderResult<Printable>) -> Value {
     Value::Object(detail)
 }
 
-fn part(part: &Part<Printable>) -> Value {
+fn part(part: &OutcomePart<Printable>) -> Value {
     let score = match part.verdict {
         Verdict::Pass => Some(part.score.unwrap_or(1.0)),
         Verdict::Fail => Some(part.score.unwrap_or(0.0)),

@@ -1,7 +1,7 @@
 //! Text for gate rows and scorecard cells, for reports for people.
 
 use crate::model::GateRow;
-use toolmark_check::{Destructive, Tally, ToolCard};
+use toolmark_check::{Destructive, ScoreTally, ToolCard};
 use toolmark_outcome::{Printable, Verdict, printable};
 
 /// A share in percent; values just below 100 are not rounded up to it.
@@ -63,7 +63,7 @@ pub(crate) fn destructive(card: &ToolCard) -> Option<Printable> {
 }
 
 /// Formats a cell of the scorecard: `50% (9–90) of 2`; a dash if nothing was counted.
-pub(crate) fn cell(tally: Tally) -> Printable {
+pub(crate) fn cell(tally: ScoreTally) -> Printable {
     match (tally.rate(), tally.interval()) {
         (Some(rate), Some((low, high))) => {
             let low = percent(low).reshape(|low| low.trim_end_matches('%'));

@@ -1,10 +1,10 @@
 //! Tool selection by gold labels, for people at a terminal.
 
-use crate::model::Selection;
-use crate::terminal::text::Layout;
-use crate::terminal::{Line, style};
+use crate::model::PrintableSelection;
+use crate::terminal::text::TextLayout;
+use crate::terminal::{StyledLine, style};
 use anstyle::Style;
-use toolmark_check::gold::Rate;
+use toolmark_check::gold::ScoreRate;
 use toolmark_outcome::{Printable, printable};
 
 /// Maximum width of a name.
@@ -13,12 +13,12 @@ const NAME: usize = 24;
 const SHOWN: usize = 5;
 
 /// Formats the section about gold labels.
-pub(crate) fn lines(selection: &Selection, room: usize) -> Vec<Line> {
-    let mut out = vec![Line::new()];
+pub(crate) fn lines(selection: &PrintableSelection, room: usize) -> Vec<StyledLine> {
+    let mut out = vec![StyledLine::new()];
     let right = selection.accuracy;
     let words = printable!("{} of {} chosen as the gold labels say", right.right, right.of);
     out.push(
-        Line::of(style::STRONG, "selection  ")
+        StyledLine::of(style::STRONG, "selection  ")
             .with(style::PLAIN, words)
             .with(style::DIM, printable!("  {}", share(right))),
     );
@@ -33,43 +33,43 @@ pub(crate) fn lines(selection: &Selection, room: usize) -> Vec<Line> {
             pair.told_apart.of,
             share(pair.told_apart)
         );
-        out.push(Line::of(style::DIM, words).with(tone(pair.told_apart.rate), counts));
+        out.push(StyledLine::of(style::DIM, words).with(tone(pair.told_apart.rate), counts));
     }
     let alone = selection.no_tool.left_alone;
     if alone.of > 0 {
         let counts = printable!("{} of {}  {}", alone.right, alone.of, share(alone));
         out.push(
-            Line::of(style::DIM, "no tool called where none was right  ")
+            StyledLine::of(style::DIM, "no tool called where none was right  ")
                 .with(tone(alone.rate), counts),
         );
     }
     for row in selection.unpaired.iter().take(SHOWN) {
         let name = row.name.cut(NAME);
         let words = printable!("unknown: line {} ({}): {}", row.line, name, row.reason);
-        out.push(Line::of(style::DIM, words));
+        out.push(StyledLine::of(style::DIM, words));
     }
     for warning in &selection.warnings {
         for (at, part) in warning.wrap(room.saturating_sub(9)).into_iter().enumerate() {
             let lead = if at == 0 { "warning: " } else { "         " };
-            out.push(Line::of(style::WARN, lead).with(style::PLAIN, part));
+            out.push(StyledLine::of(style::WARN, lead).with(style::PLAIN, part));
         }
     }
     out
 }
 
-fn table(selection: &Selection, out: &mut Vec<Line>) {
+fn table(selection: &PrintableSelection, out: &mut Vec<StyledLine>) {
     let names: Vec<Printable> = selection.tools.keys().map(|name| name.cut(NAME)).collect();
-    let first = names.iter().map(Layout::width).max().unwrap_or(0).max(4) + 2;
+    let first = names.iter().map(TextLayout::width).max().unwrap_or(0).max(4) + 2;
     // A rate with its interval is no wider than `100% 100–100`.
     let column = 14;
-    let mut head = Line::of(style::DIM, "tool");
+    let mut head = StyledLine::of(style::DIM, "tool");
     for (at, word) in ["F1", "precision", "recall"].into_iter().enumerate() {
         head.pad(first + at * column);
         head.push(style::DIM, word);
     }
     out.push(head);
     for (name, tool) in names.iter().zip(selection.tools.values()) {
-        let mut line = Line::of(style::STRONG, name);
+        let mut line = StyledLine::of(style::STRONG, name);
         let cells = [
             (tool.f1.value, percents(tool.f1.value, tool.f1.interval)),
             (tool.precision.rate, share(tool.precision)),
@@ -83,23 +83,23 @@ fn table(selection: &Selection, out: &mut Vec<Line>) {
     }
 }
 
-fn mistakes(selection: &Selection, out: &mut Vec<Line>) {
+fn mistakes(selection: &PrintableSelection, out: &mut Vec<StyledLine>) {
     let mut wrong: Vec<_> = selection.confusion.iter().filter(|c| c.gold != c.chosen).collect();
     wrong.sort_by_key(|chosen| std::cmp::Reverse(chosen.count));
     for chosen in wrong.iter().take(SHOWN) {
         let (made, gold) = (chosen.chosen.cut(NAME), chosen.gold.cut(NAME));
         let words = printable!("{} where {} was right  ", made, gold);
         let count = printable!("\u{d7} {}", chosen.count);
-        out.push(Line::of(style::DIM, words).with(style::BAD, count));
+        out.push(StyledLine::of(style::DIM, words).with(style::BAD, count));
     }
     if wrong.len() > SHOWN {
         let words =
             printable!("{} more kinds of mistakes; --format json has all", wrong.len() - SHOWN);
-        out.push(Line::of(style::DIM, words));
+        out.push(StyledLine::of(style::DIM, words));
     }
 }
 
-fn share(rate: Rate) -> Printable {
+fn share(rate: ScoreRate) -> Printable {
     percents(rate.rate, rate.interval)
 }
 
@@ -121,7 +121,7 @@ fn tone(rate: Option<f64>) -> Style {
 
 #[cfg(test)]
 mod tests {
-    use crate::Options;
+    use crate::ReportOptions;
     use crate::format_by_id;
     use serde_json::json;
     use std::sync::Arc;
@@ -155,13 +155,13 @@ mod tests {
     #[test]
     fn the_text_says_what_was_chosen() {
         for width in [40, 80, 120] {
-            let options = Options { width, ..Options::default() };
+            let options = ReportOptions { width, ..ReportOptions::default() };
             let text = format_by_id("text").unwrap().to_text(&sample(), &options).unwrap();
             let widest = text.lines().map(crate::terminal::text::width).max().unwrap();
             assert!(widest <= width, "{widest} of {width}:\n{text}");
             assert!(!text.contains('\u{1b}'));
         }
-        let options = Options { width: 100, ..Options::default() };
+        let options = ReportOptions { width: 100, ..ReportOptions::default() };
         let text = format_by_id("text").unwrap().to_text(&sample(), &options).unwrap();
         for words in [
             "2 of 3 chosen as the gold labels say",
@@ -177,11 +177,11 @@ mod tests {
 
     #[test]
     fn json_has_it_all() {
-        let text = format_by_id("json").unwrap().to_text(&sample(), &Options::default());
+        let text = format_by_id("json").unwrap().to_text(&sample(), &ReportOptions::default());
         let value: serde_json::Value = serde_json::from_str(&text.unwrap()).unwrap();
         assert_eq!(value["selection"]["tools"]["Read"]["f1"]["value"], 1.0);
         assert_eq!(value["selection"]["no_tool"]["left_alone"]["of"], 1);
-        let lines = format_by_id("jsonl").unwrap().to_text(&sample(), &Options::default());
+        let lines = format_by_id("jsonl").unwrap().to_text(&sample(), &ReportOptions::default());
         let lines = lines.unwrap();
         assert!(lines.lines().any(|line| line.starts_with(r#"{"type":"selection""#)), "{lines}");
     }

@@ -1,10 +1,10 @@
 //! Answers of a judge about findings of uncertain rules: counts for every report, and text for
 //! people at a terminal.
 
-use crate::model::{Finding, Refined};
+use crate::model::{PrintableFinding, Refined};
 use crate::shown;
-use crate::terminal::text::Layout;
-use crate::terminal::{Line, style};
+use crate::terminal::text::TextLayout;
+use crate::terminal::{StyledLine, style};
 use toolmark_outcome::{Printable, Verdict, printable};
 
 /// Maximum number of answers per rubric that are printed in full.
@@ -14,7 +14,7 @@ const QUOTES: usize = 2;
 
 /// Agreement of the judge's answers to one rubric with the rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Count {
+pub(crate) struct AgreementCount {
     pub(crate) rubric: &'static str,
     /// Number of uncertain calls.
     pub(crate) of: u64,
@@ -26,7 +26,7 @@ pub(crate) struct Count {
     pub(crate) unknown: u64,
 }
 
-impl Count {
+impl AgreementCount {
     /// Formats `9 in doubt: 6 agree, 1 disagrees, 2 unknown`.
     pub(crate) fn words(&self) -> Printable {
         let verb = |n: u64, word: &'static str| {
@@ -44,12 +44,12 @@ impl Count {
 }
 
 /// Returns the counts, in the order of the answers.
-pub(crate) fn counts(judged: &[Refined]) -> Vec<Count> {
+pub(crate) fn counts(judged: &[Refined]) -> Vec<AgreementCount> {
     let of_rubric = |alike: &[Refined]| {
         let first = alike.first()?;
         let count =
             |is: &dyn Fn(&Refined) -> bool| alike.iter().filter(|one| is(one)).count() as u64;
-        Some(Count {
+        Some(AgreementCount {
             rubric: first.rubric,
             of: alike.len() as u64,
             agrees: count(&|one| one.agrees == Some(true)),
@@ -91,7 +91,7 @@ pub(crate) fn why(one: &Refined) -> Printable {
 }
 
 /// Note beside a finding that the judge does not confirm.
-pub(crate) fn objection(finding: &Finding) -> Option<Printable> {
+pub(crate) fn objection(finding: &PrintableFinding) -> Option<Printable> {
     let judge = finding.judge.as_ref().filter(|judge| !judge.agrees)?;
     Some(printable!("a judge disagrees: {}", judge.reason))
 }
@@ -111,13 +111,13 @@ pub(crate) fn unanswered(judged: &[Refined], rubric: &str) -> Vec<(Printable, us
 }
 
 /// Formats the section about a judge.
-pub(crate) fn lines(judged: &[Refined], all: bool, room: usize) -> Vec<Line> {
-    let mut out = vec![Line::new(), Line::of(style::STRONG, "Judge")];
+pub(crate) fn lines(judged: &[Refined], all: bool, room: usize) -> Vec<StyledLine> {
+    let mut out = vec![StyledLine::new(), StyledLine::of(style::STRONG, "Judge")];
     if judged.is_empty() {
-        out.push(Line::of(style::DIM, "  nothing is in doubt"));
+        out.push(StyledLine::of(style::DIM, "  nothing is in doubt"));
     }
     for count in counts(judged) {
-        let mut line = Line::of(style::STRONG, printable!("  {}  ", count.rubric));
+        let mut line = StyledLine::of(style::STRONG, printable!("  {}  ", count.rubric));
         let tone = if count.disagrees > 0 { style::WARN } else { style::PLAIN };
         line.push(tone, count.words());
         out.push(line);
@@ -127,7 +127,7 @@ pub(crate) fn lines(judged: &[Refined], all: bool, room: usize) -> Vec<Line> {
                 times => printable!("no answer, {} times: {}", times, reason),
             };
             for part in words.wrap(room.saturating_sub(4)) {
-                out.push(Line::of(style::PLAIN, "    ").with(style::WARN, part));
+                out.push(StyledLine::of(style::PLAIN, "    ").with(style::WARN, part));
             }
         }
     }
@@ -139,26 +139,26 @@ pub(crate) fn lines(judged: &[Refined], all: bool, room: usize) -> Vec<Line> {
         }
         if alike.len() > most {
             let words = printable!("  and {} more; --verbose shows them", alike.len() - most);
-            out.push(Line::of(style::DIM, words));
+            out.push(StyledLine::of(style::DIM, words));
         }
     }
     out
 }
 
-fn answer(one: &Refined, room: usize, out: &mut Vec<Line>) {
+fn answer(one: &Refined, room: usize, out: &mut Vec<StyledLine>) {
     let sign = if one.agrees.is_some() { "\u{2260}" } else { "?" };
     let head = printable!("  {} {} {}: ", sign, one.rubric, one.tool.cut(24));
-    out.push(Line::of(style::WARN, head).with(style::PLAIN, both(one)));
+    out.push(StyledLine::of(style::WARN, head).with(style::PLAIN, both(one)));
     let place = shown::in_trace(&one.place).cut_path(room.saturating_sub(4));
-    out.push(Line::of(style::PLAIN, "    ").with(style::USER, place));
+    out.push(StyledLine::of(style::PLAIN, "    ").with(style::USER, place));
     for text in [why(one), printable!("judge: {}", one.reason)] {
         for part in text.wrap(room.saturating_sub(4)) {
-            out.push(Line::of(style::PLAIN, "    ").with(style::PLAIN, part));
+            out.push(StyledLine::of(style::PLAIN, "    ").with(style::PLAIN, part));
         }
     }
     for evidence in one.evidence.iter().take(QUOTES) {
         let Some(quote) = &evidence.excerpt else { continue };
-        let mut line = Line::of(style::PLAIN, "    ");
+        let mut line = StyledLine::of(style::PLAIN, "    ");
         if let Some(place) = evidence.location() {
             line.push(style::USER, printable!("line {}  ", place.line));
         }
@@ -170,7 +170,7 @@ fn answer(one: &Refined, room: usize, out: &mut Vec<Line>) {
 mod tests {
     use super::*;
     use crate::FORMATS;
-    use crate::Options;
+    use crate::ReportOptions;
     use crate::checked::tests::{judged, report, report_of};
     use crate::terminal::text::{is_obeyed, width};
 
@@ -216,7 +216,7 @@ mod tests {
     #[test]
     fn no_line_is_too_wide() {
         for room in [40, 80] {
-            let options = Options { width: room, ..Options::default() };
+            let options = ReportOptions { width: room, ..ReportOptions::default() };
             let text = crate::format_by_id("text").unwrap();
             let text = text.to_text(&judged(), &options).unwrap();
             let widest = text.lines().map(width).max().unwrap();
@@ -228,7 +228,7 @@ mod tests {
     fn counts_are_told_apart() {
         let run = judged();
         let counts = counts(run.checked.judged.as_deref().unwrap());
-        let words: Vec<Printable> = counts.iter().map(Count::words).collect();
+        let words: Vec<Printable> = counts.iter().map(AgreementCount::words).collect();
         assert_eq!(
             words,
             [

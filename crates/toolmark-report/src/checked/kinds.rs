@@ -1,7 +1,7 @@
 //! Text about kinds of findings compared with the previous run.
 
 use crate::model::{Changes, KindChange};
-use toolmark_check::changes::{Found, Trend};
+use toolmark_check::changes::{FindingTrend, RuleCounts};
 use toolmark_outcome::{Printable, printable};
 
 /// Maximum number of kinds, unless all are requested.
@@ -14,7 +14,7 @@ pub(crate) const LEGEND: &str = "kinds of findings of other sessions, now and in
 /// Returns the kinds that changed, the worst first.
 pub(crate) fn changed(changes: &Changes) -> Vec<&KindChange> {
     let mut changed: Vec<_> =
-        changes.kinds.iter().filter(|kind| kind.trend != Trend::Same).collect();
+        changes.kinds.iter().filter(|kind| kind.trend != FindingTrend::Same).collect();
     changed.sort_by_key(|kind| kind.trend);
     changed
 }
@@ -29,7 +29,7 @@ pub(crate) fn subject(kind: &KindChange) -> Printable {
 
 /// Formats `3 of 40, before 0 of 35, p 0.12`.
 pub(crate) fn rates(kind: &KindChange) -> Printable {
-    let part = |Found { found, of }: Found| printable!("{} of {}", found, of);
+    let part = |RuleCounts { found, of }: RuleCounts| printable!("{} of {}", found, of);
     let (now, before) = (part(kind.now), part(kind.before));
     match kind.p {
         Some(p) if p < 0.01 => printable!("{}, before {}, p < 0.01", now, before),

@@ -6,12 +6,12 @@ pub(crate) mod judged;
 pub(crate) mod kinds;
 pub(crate) mod overview;
 
-use crate::model::{CheckRun, Finding, FoundRow};
+use crate::model::{CheckRun, FoundRow, PrintableFinding};
 use std::cmp::Reverse;
 use std::io;
 use std::iter::Peekable;
 use toolmark_base::{SortedMap, SortedSet};
-use toolmark_outcome::{Axis, Name, Printable, Severity};
+use toolmark_outcome::{Axis, Printable, Severity, SharedName};
 
 /// Number of findings at the top of a report.
 const WORST: usize = 3;
@@ -66,7 +66,7 @@ pub(crate) fn alike<'r>(
     most: usize,
 ) -> io::Result<Option<Alike<'r>>> {
     let Some(first) = findings.next().transpose()? else { return Ok(None) };
-    let Finding { code, name, severity, axis, .. } = *first;
+    let PrintableFinding { code, name, severity, axis, .. } = *first;
     let mut some = examples(most);
     some.add(first);
     let is_alike = |next: &io::Result<FoundRow<'_>>| {
@@ -80,13 +80,13 @@ pub(crate) fn alike<'r>(
 }
 
 /// Examples of one rule, with distinct sessions and files first.
-pub(crate) type Examples<'r> = Different<'r, (Option<Printable>, Name<Printable>)>;
+pub(crate) type Examples<'r> = Different<'r, (Option<Printable>, SharedName<Printable>)>;
 
 /// Collects at most `most` findings in order, those with distinct keys first. Findings that cannot
 /// be among them are dropped immediately.
 pub(crate) struct Different<'r, K> {
     most: usize,
-    key: fn(&Finding) -> K,
+    key: fn(&PrintableFinding) -> K,
     seen: SortedSet<K>,
     /// The first finding of each key, and further findings, up to the limit each; every finding
     /// with its position.
@@ -96,7 +96,7 @@ pub(crate) struct Different<'r, K> {
 }
 
 impl<'r, K: Ord> Different<'r, K> {
-    fn new(most: usize, key: fn(&Finding) -> K) -> Self {
+    fn new(most: usize, key: fn(&PrintableFinding) -> K) -> Self {
         Self { most, key, seen: SortedSet::new(), first: Vec::new(), again: Vec::new(), count: 0 }
     }
 
@@ -127,12 +127,14 @@ impl<'r, K: Ord> Different<'r, K> {
 pub(crate) mod tests {
     use crate::model::CheckRun;
     use crate::terminal::text::is_obeyed;
-    use crate::{FORMATS, Options, Verbosity, format_by_id};
+    use crate::{FORMATS, ReportOptions, Verbosity, format_by_id};
     use toolmark_check::Toolsets;
     use toolmark_check::gate::{Cells, Gate};
     use toolmark_check::{Checker, DeclaredRun, DeclaredRuns, OverviewSums, RULES};
     use toolmark_compare::Baseline;
-    use toolmark_outcome::judging::{Answer, Judge, Mark, Question, Quote, Ruling, Vote};
+    use toolmark_outcome::judging::{
+        CriterionMark, Judge, JudgeAnswer, JudgeQuestion, JudgeRuling, Quote, Vote,
+    };
     use toolmark_outcome::{Confidence, Redactor, Severity, Verdict};
     use toolmark_session::notation;
     use toolmark_trace::DeclaredOutcome;
@@ -181,7 +183,7 @@ pub(crate) mod tests {
 
     /// Returns a report of a run.
     pub(crate) fn report_of(id: &str, run: &CheckRun) -> String {
-        format_by_id(id).unwrap().to_text(run, &Options::default()).unwrap()
+        format_by_id(id).unwrap().to_text(run, &ReportOptions::default()).unwrap()
     }
 
     /// A judge that answers in turn: right, wrong, no answer, wrong.
@@ -189,17 +191,18 @@ pub(crate) mod tests {
     struct InTurn;
 
     impl Judge for InTurn {
-        fn judge(&self, questions: &[Question]) -> Vec<Ruling> {
+        fn judge(&self, questions: &[JudgeQuestion]) -> Vec<JudgeRuling> {
             let marks = [Some(1.0), Some(0.5), None, Some(0.0)];
-            let ruling = |(mark, question): (&Option<f64>, &Question)| {
+            let ruling = |(mark, question): (&Option<f64>, &JudgeQuestion)| {
                 let material = question.materials.iter().position(|m| m.is_trace).unwrap();
                 let text: String =
                     question.materials[material].pieces[0].text.chars().take(40).collect();
                 let quote = Quote { text, material, piece: 0 };
                 let reason = "the neighbours are needed \u{1b}[2J<script>".to_owned();
-                let mark = Mark { mark: *mark, reason, quotes: vec![quote], discarded: None };
-                let answer = Answer { marks: vec![mark], ..Answer::default() };
-                Ruling { votes: vec![Vote { model: "m".into(), answer: Ok(answer) }] }
+                let mark =
+                    CriterionMark { mark: *mark, reason, quotes: vec![quote], discarded: None };
+                let answer = JudgeAnswer { marks: vec![mark], ..JudgeAnswer::default() };
+                JudgeRuling { votes: vec![Vote { model: "m".into(), answer: Ok(answer) }] }
             };
             marks.iter().cycle().zip(questions).map(ruling).collect()
         }
@@ -262,7 +265,7 @@ pub(crate) mod tests {
         run.checked.findings.iter_mut().for_each(|finding| finding.new = Some(false));
         assert_eq!(run.verdict(), Verdict::Pass);
         for format in ["text", "markdown", "sarif", "junit", "html"] {
-            let options = Options::default();
+            let options = ReportOptions::default();
             let text = format_by_id(format).unwrap().to_text(&run, &options).unwrap();
             assert!(!text.contains("/w/b.rs"), "{format} shows what is known");
         }
@@ -281,13 +284,13 @@ pub(crate) mod tests {
         assert_eq!(run.verdict(), Verdict::Fail);
         // Rows of a table are of findings.
         for format in FORMATS.iter().filter(|f| f.has_findings && f.is_text && f.id != "csv") {
-            let text = format.to_text(&run, &Options::default()).unwrap();
+            let text = format.to_text(&run, &ReportOptions::default()).unwrap();
             assert!(text.contains("reward 0.0"), "{} does not name it", format.id);
         }
         let text = report_of("text", &run);
         assert!(text.starts_with("\u{2717} fail: run failed: reward 0.0 ("), "{text}");
         assert_eq!(text.matches("reward 0.0").count(), 1, "{text}");
-        let options = Options { verbosity: Verbosity::Quiet, ..Options::default() };
+        let options = ReportOptions { verbosity: Verbosity::Quiet, ..ReportOptions::default() };
         let quiet = format_by_id("text").unwrap().to_text(&run, &options).unwrap();
         assert!(quiet.starts_with("run failed: reward 0.0 ("), "{quiet}");
         run.accepts_failed_runs = true;
@@ -319,7 +322,7 @@ pub(crate) mod tests {
     #[test]
     fn every_report_is_the_same_each_time_and_harmless() {
         for format in FORMATS.iter().filter(|format| format.has_findings && format.is_text) {
-            let options = Options::default();
+            let options = ReportOptions::default();
             let report = format.to_text(&sample(), &options).unwrap();
             assert!(report.ends_with('\n'), "{}", format.id);
             assert_eq!(report, format.to_text(&sample(), &options).unwrap(), "{}", format.id);
@@ -338,7 +341,7 @@ pub(crate) mod tests {
     #[test]
     fn no_line_is_too_wide() {
         for width in [40, 80, 120] {
-            let options = Options { width, ..Options::default() };
+            let options = ReportOptions { width, ..ReportOptions::default() };
             let text = format_by_id("text").unwrap().to_text(&sample(), &options).unwrap();
             let widest = text.lines().map(crate::terminal::text::width).max().unwrap();
             assert!(widest <= width, "{widest} of {width}:\n{text}");
@@ -347,7 +350,7 @@ pub(crate) mod tests {
 
     #[test]
     fn lines_of_findings_and_a_summary() {
-        let text = format_by_id("jsonl").unwrap().to_text(&sample(), &Options::default());
+        let text = format_by_id("jsonl").unwrap().to_text(&sample(), &ReportOptions::default());
         let text = text.unwrap();
         let lines: Vec<serde_json::Value> =
             text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();

@@ -1,9 +1,9 @@
 //! Text about the counts of many sessions, for reports for people.
 
-use crate::model::{CheckRun, Group, Overview};
+use crate::model::{CheckRun, Overview, PrintableGroup};
 use crate::shown::{in_trace, millis, things};
 use crate::terminal::human;
-use toolmark_check::Spent;
+use toolmark_check::CallCost;
 use toolmark_outcome::{Printable, printable};
 
 /// Returns the counts of a run.
@@ -12,8 +12,10 @@ pub(crate) fn of(run: &CheckRun) -> Overview {
 }
 
 /// Returns the groups of an overview by dimension; dimensions with a single group are omitted.
-pub(crate) fn parts(overview: &Overview) -> impl Iterator<Item = (&'static str, &[Group])> {
-    let all: [(&str, &[Group]); 4] = [
+pub(crate) fn parts(
+    overview: &Overview,
+) -> impl Iterator<Item = (&'static str, &[PrintableGroup])> {
+    let all: [(&str, &[PrintableGroup]); 4] = [
         ("model", &overview.by_model),
         ("agent", &overview.by_agent),
         ("project", &overview.by_project),
@@ -23,7 +25,7 @@ pub(crate) fn parts(overview: &Overview) -> impl Iterator<Item = (&'static str, 
 }
 
 /// Name of a group.
-pub(crate) fn name(group: &Group) -> Printable {
+pub(crate) fn name(group: &PrintableGroup) -> Printable {
     group.name.clone().unwrap_or_else(|| "unknown".into())
 }
 
@@ -33,7 +35,7 @@ pub(crate) fn rate(value: Option<f64>) -> Printable {
 }
 
 /// Formats `4.2 faults per 100 calls, 1.5 per session; 12 of 50 sessions affected`.
-pub(crate) fn rates(group: &Group) -> Printable {
+pub(crate) fn rates(group: &PrintableGroup) -> Printable {
     printable!(
         "{} faults per 100 calls, {} per session; {} of {} affected",
         rate(group.per_100_calls()),
@@ -91,7 +93,7 @@ pub(crate) fn declared(run: &CheckRun) -> Option<Printable> {
 }
 
 /// Cost of failed and repeated calls; `None` if there are none.
-pub(crate) fn costs(group: &Group) -> Option<Printable> {
+pub(crate) fn costs(group: &PrintableGroup) -> Option<Printable> {
     let told = [("failed call", group.failed), ("repeated call", group.repeated)];
     let told: Vec<Printable> = told
         .iter()
@@ -102,7 +104,7 @@ pub(crate) fn costs(group: &Group) -> Option<Printable> {
 }
 
 /// Formats `12.5 s, 3.4k tokens`, with the number of calls if not all are known.
-pub(crate) fn cost(spent: Spent) -> Printable {
+pub(crate) fn cost(spent: CallCost) -> Printable {
     if spent.timed + spent.counted == 0 {
         return "time and tokens unknown".into();
     }

@@ -1,11 +1,13 @@
 //! The HTML page of a check: every finding with its evidence, the sessions, their counts, the
 //! scorecard, and the gates.
 
-use super::sessions::{self, Sessions};
-use super::{Part, safe, table, verdict};
-use crate::Options;
+use super::sessions::{self, HtmlSessions};
+use super::{HtmlSection, safe, table, verdict};
+use crate::ReportOptions;
 use crate::checked::{alike, gates, judged, kinds, overview};
-use crate::model::{CheckRun, DestructiveCall, Evidence, Finding, Group, Refined};
+use crate::model::{
+    CheckRun, DestructiveCall, PrintableEvidence, PrintableFinding, PrintableGroup, Refined,
+};
 use crate::shown;
 use crate::terminal::text::cut;
 use maud::{Markup, html};
@@ -27,9 +29,9 @@ const MAX_ROWS: usize = 500;
 /// Maximum number of findings in the table without a script.
 const MAX_IN_TABLE: usize = 500;
 
-pub(super) fn part(run: &CheckRun, options: &Options) -> io::Result<Part> {
-    let sessions = Sessions::new(run);
-    Ok(Part {
+pub(super) fn part(run: &CheckRun, options: &ReportOptions) -> io::Result<HtmlSection> {
+    let sessions = HtmlSessions::new(run);
+    Ok(HtmlSection {
         page: "check",
         title: format!("{} toolmark check", shown::sign(run.verdict())),
         data: vec![
@@ -41,7 +43,11 @@ pub(super) fn part(run: &CheckRun, options: &Options) -> io::Result<Part> {
     })
 }
 
-fn check(run: &CheckRun, sessions: &Sessions<'_>, options: &Options) -> io::Result<Value> {
+fn check(
+    run: &CheckRun,
+    sessions: &HtmlSessions<'_>,
+    options: &ReportOptions,
+) -> io::Result<Value> {
     let (mut rules, mut shown) = (Vec::new(), Vec::new());
     let mut findings = run.new_findings()?.peekable();
     while let Some(alike) = alike(&mut findings, OF_A_RULE)? {
@@ -125,7 +131,7 @@ fn severity(severity: Severity) -> &'static str {
     }
 }
 
-fn found(finding: &Finding, sessions: &Sessions<'_>) -> Value {
+fn found(finding: &PrintableFinding, sessions: &HtmlSessions<'_>) -> Value {
     let session = sessions.of(finding);
     json!({
         "code": finding.code,
@@ -145,11 +151,11 @@ fn found(finding: &Finding, sessions: &Sessions<'_>) -> Value {
     })
 }
 
-fn proofs(evidence: &[Evidence]) -> Vec<Value> {
+fn proofs(evidence: &[PrintableEvidence]) -> Vec<Value> {
     evidence.iter().take(MAX_EVIDENCE).map(proof).collect()
 }
 
-fn proof(piece: &Evidence) -> Value {
+fn proof(piece: &PrintableEvidence) -> Value {
     // The result of a call is more informative than its arguments, if only one fits.
     let words = match &piece.excerpt {
         Some(excerpt) => printable!("{}: {}", piece.text, excerpt),
@@ -163,7 +169,7 @@ fn proof(piece: &Evidence) -> Value {
     })
 }
 
-fn group(by: &str, name: &str, group: &Group) -> Value {
+fn group(by: &str, name: &str, group: &PrintableGroup) -> Value {
     json!({
         "by": by,
         "name": name,
@@ -249,7 +255,7 @@ fn tables(run: &CheckRun) -> io::Result<Markup> {
     })
 }
 
-fn row(finding: &Finding) -> Markup {
+fn row(finding: &PrintableFinding) -> Markup {
     html! {
         tr {
             td { (finding.severity.word()) }

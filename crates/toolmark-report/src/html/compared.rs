@@ -1,19 +1,22 @@
 //! A comparison: both runs side by side, regressions first.
 
-use super::{Part, safe, table, verdict};
+use super::{HtmlSection, safe, table, verdict};
 use crate::compared::{self, ARROW, signed};
 use crate::json::compared::shape;
 use crate::shown;
-use crate::{Options, ReportError};
+use crate::{ReportError, ReportOptions};
 use maud::{Markup, html};
-use toolmark_compare::{CaseChange, CaseSide, Change, Comparison};
+use toolmark_compare::{CaseChange, CaseSide, Comparison, VerdictChange};
 
 /// Maximum number of rows per table without a script.
 const MAX_ROWS: usize = 500;
 
-pub(super) fn part(comparison: &Comparison, options: &Options) -> Result<Part, ReportError> {
+pub(super) fn part(
+    comparison: &Comparison,
+    options: &ReportOptions,
+) -> Result<HtmlSection, ReportError> {
     let title = format!("{} {ARROW} {}", safe(&comparison.before), safe(&comparison.after));
-    Ok(Part {
+    Ok(HtmlSection {
         page: "compare",
         data: vec![("/api/v1/compare", serde_json::to_value(shape(comparison, options))?)],
         // The page shows them beside the gates.
@@ -37,7 +40,7 @@ fn tables(comparison: &Comparison, title: &str) -> Markup {
                 @if let Some(line) = compared::mcnemar_line(&graded.total) { "; " (line) }
             }
             @let changed: Vec<&CaseChange> =
-                [Change::Regression, Change::Unknown, Change::Improvement, Change::Same]
+                [VerdictChange::Regression, VerdictChange::Unknown, VerdictChange::Improvement, VerdictChange::Same]
                     .into_iter().flat_map(|change| graded.changed(change)).collect();
             @let rows: Vec<Markup> = changed.iter().take(MAX_ROWS).map(|case| pair(case)).collect();
             @if rows.is_empty() { p { "No case of both runs differs." } } @else {

@@ -1,18 +1,18 @@
 //! The HTML page of grading: the outcomes, their deciding graders, and the steps of their
 //! trajectories.
 
-use super::{Part, safe, table, verdict};
-use crate::Options;
+use super::{HtmlSection, safe, table, verdict};
+use crate::ReportOptions;
 use crate::alignment::{self, Drawn};
 use crate::model::{
-    CallRef, CaseSummary, Evidence, Explanation, GraderResult, Part as GraderPart, RunResult,
-    Timeline, TimelineEntry,
+    CaseSummary, Explanation, GraderResult, PrintableCallRef, PrintableEvidence,
+    PrintablePart as GraderPart, PrintableTimeline, RunResult, TimelineEntry,
 };
 use crate::shown::{self, NamedOutcome};
 use maud::{Markup, html};
 use serde_json::{Value, json};
 use toolmark_base::SortedMap;
-use toolmark_outcome::Role;
+use toolmark_outcome::EvidenceRole;
 
 /// Maximum number of passes with all steps of the trajectory, which are rarely interesting.
 const WHOLE_PASSES: usize = 50;
@@ -42,7 +42,7 @@ enum Depth {
     Whole,
 }
 
-pub(super) fn part(run: &RunResult, options: &Options) -> Part {
+pub(super) fn part(run: &RunResult, options: &ReportOptions) -> HtmlSection {
     let outcomes = NamedOutcome::all(run);
     let name = shown::name(run);
     let summary = &run.summary;
@@ -70,7 +70,7 @@ pub(super) fn part(run: &RunResult, options: &Options) -> Part {
         "trials_total": trials.map_or(0, <[CaseSummary]>::len),
         "outcomes": all(&outcomes),
     });
-    Part {
+    HtmlSection {
         page: "grade",
         title: format!("{} {} \u{b7} toolmark", shown::sign(summary.verdict), safe(name)),
         data: vec![("/api/v1/grade", data)],
@@ -149,14 +149,14 @@ fn outcome(shown: &NamedOutcome<'_>, depth: Depth) -> Value {
 }
 
 /// Roles of calls according to the graders, by call index; the more severe role wins.
-fn marks(shown: &NamedOutcome<'_>) -> SortedMap<usize, Role> {
-    let gravity = |role: Role| match role {
-        Role::Violation => 5,
-        Role::Mismatch => 4,
-        Role::Missing => 3,
-        Role::Extra => 2,
-        Role::Matched => 1,
-        Role::Context => 0,
+fn marks(shown: &NamedOutcome<'_>) -> SortedMap<usize, EvidenceRole> {
+    let gravity = |role: EvidenceRole| match role {
+        EvidenceRole::Violation => 5,
+        EvidenceRole::Mismatch => 4,
+        EvidenceRole::Missing => 3,
+        EvidenceRole::Extra => 2,
+        EvidenceRole::Matched => 1,
+        EvidenceRole::Context => 0,
     };
     let mut marks = SortedMap::new();
     let evidence = shown.result.graders.iter().flat_map(|grader| &grader.outcome.evidence);
@@ -195,11 +195,11 @@ fn piece(part: &GraderPart) -> Value {
     json!({ "verdict": part.verdict.word(), "text": part.text, "reason": part.reason })
 }
 
-fn call(call: &CallRef) -> Value {
+fn call(call: &PrintableCallRef) -> Value {
     json!({ "n": call.number(), "tool": call.tool, "status": call.status, "args": call.args })
 }
 
-fn evidence(piece: &Evidence) -> Value {
+fn evidence(piece: &PrintableEvidence) -> Value {
     json!({
         "role": piece.role.word(),
         "text": piece.text,
@@ -230,7 +230,7 @@ fn aligned(explanation: &Explanation) -> Value {
     })
 }
 
-fn way(timeline: &Timeline, marks: &SortedMap<usize, Role>) -> Value {
+fn way(timeline: &PrintableTimeline, marks: &SortedMap<usize, EvidenceRole>) -> Value {
     let entries = timeline.entries.iter().take(MAX_ENTRIES).map(|entry| step(entry, marks));
     json!({
         "entries": entries.collect::<Vec<_>>(),
@@ -238,7 +238,7 @@ fn way(timeline: &Timeline, marks: &SortedMap<usize, Role>) -> Value {
     })
 }
 
-fn step(entry: &TimelineEntry, marks: &SortedMap<usize, Role>) -> Value {
+fn step(entry: &TimelineEntry, marks: &SortedMap<usize, EvidenceRole>) -> Value {
     let mark = entry.call.as_ref().and_then(|call| marks.get(&call.index));
     json!({
         "kind": entry.kind,

@@ -1,6 +1,6 @@
 //! An HTML report as one file: the page with its script and style sheet, and the embedded data.
 
-use super::{Part, notes, safe};
+use super::{HtmlSection, notes, safe};
 use crate::ReportError;
 use crate::page::{REPORT, SCRIPT, STYLE};
 use crate::terminal::harmless_json;
@@ -22,8 +22,8 @@ const DATA: &str = "<!--toolmark:data-->";
 const JS: &str = "/*toolmark:js*/";
 
 /// An HTML report as one file.
-pub(super) struct Document {
-    pub(super) parts: Vec<Part>,
+pub(super) struct HtmlDocument {
+    pub(super) parts: Vec<HtmlSection>,
     /// Version and creation time.
     pub(super) about: String,
 }
@@ -39,7 +39,7 @@ struct Inlined<'d> {
     data: Map<String, Value>,
 }
 
-impl Document {
+impl HtmlDocument {
     pub(super) fn write(mut self, out: &mut dyn Write) -> Result<(), ReportError> {
         let title = self.parts.first().map_or("toolmark", |part| &part.title);
         let title = html! { title { (safe(title)) } }.into_string();

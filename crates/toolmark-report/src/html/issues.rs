@@ -1,8 +1,8 @@
 //! The HTML page of issues.
 
-use super::{Part, safe, table};
+use super::{HtmlSection, safe, table};
 use crate::ReportError;
-use crate::model::{FeedRun, Issue, Listed};
+use crate::model::{FeedRun, Issue, PrintableListing};
 use crate::shown;
 use maud::{Markup, html};
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ const MAX_ISSUES: usize = 1000;
 /// Maximum number of occurrences of all issues together.
 const MAX_OCCURRENCES: usize = 20_000;
 
-pub(super) fn part(run: &FeedRun) -> Result<Part, ReportError> {
+pub(super) fn part(run: &FeedRun) -> Result<HtmlSection, ReportError> {
     let issues = &run.issues[..run.issues.len().min(MAX_ISSUES)];
     let mut data = vec![(
         "/api/v1/issues",
@@ -27,7 +27,7 @@ pub(super) fn part(run: &FeedRun) -> Result<Part, ReportError> {
         let items: Vec<Value> = listed.iter().take(MAX_OCCURRENCES).map(occurrence).collect();
         data.push(("/api/v1/occurrences", json!({ "items": items, "total": listed.len() })));
     }
-    Ok(Part {
+    Ok(HtmlSection {
         page: "feed",
         title: "toolmark feed".to_owned(),
         data,
@@ -37,7 +37,7 @@ pub(super) fn part(run: &FeedRun) -> Result<Part, ReportError> {
 }
 
 /// An occurrence in the page's data.
-fn occurrence(one: &Listed) -> Value {
+fn occurrence(one: &PrintableListing) -> Value {
     json!({
         "issue": one.issue.to_string(),
         "session": one.session,

@@ -16,15 +16,15 @@ mod trend;
 
 use crate::shown;
 use crate::terminal::text::sanitize;
-use crate::{Options, Report, ReportError};
-use inlined::Document;
+use crate::{Report, ReportError, ReportOptions};
+use inlined::HtmlDocument;
 use maud::{Markup, html};
 use serde_json::Value;
 use std::io::Write;
 use toolmark_outcome::{Printable, Verdict};
 
 /// A part of the report: graded cases, checked sessions, issues, measures or changes.
-struct Part {
+struct HtmlSection {
     /// Name of the page for this part.
     page: &'static str,
     /// Title of the window.
@@ -39,7 +39,7 @@ struct Part {
 
 pub(crate) fn write(
     report: &Report<'_>,
-    options: &Options,
+    options: &ReportOptions,
     out: &mut dyn Write,
 ) -> Result<(), ReportError> {
     let graded = report.graded.map(|run| graded::part(run, options));
@@ -48,12 +48,12 @@ pub(crate) fn write(
     let trend = report.trend.map(trend::part);
     let compared = report.compared.map(|run| compared::part(run, options)).transpose()?;
     let parts = graded.into_iter().chain(checked).chain(feed).chain(trend).chain(compared);
-    let document = Document { parts: parts.collect(), about: about(options) };
+    let document = HtmlDocument { parts: parts.collect(), about: about(options) };
     document.write(out)
 }
 
 /// Version and creation time.
-fn about(options: &Options) -> String {
+fn about(options: &ReportOptions) -> String {
     let mut words = format!("toolmark {}", env!("CARGO_PKG_VERSION"));
     if let Some(time) = options.generated_at {
         words.push_str(&format!(" \u{b7} {time}"));

@@ -1,10 +1,10 @@
 //! The sessions of a check for the page, and the assignment of findings to them.
 
-use crate::model::{CheckRun, Finding, SessionProfile};
+use crate::model::{CheckRun, PrintableFinding, SessionProfile};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::io;
-use toolmark_check::{Tally, ToolCard};
+use toolmark_check::{ScoreTally, ToolCard};
 use toolmark_outcome::{Axis, Printable, Severity, printable};
 
 /// Maximum number of sessions on the page, those with the most faults first.
@@ -13,13 +13,13 @@ const MAX_SESSIONS: usize = 1000;
 const ID: usize = 8;
 
 /// The sessions with findings.
-pub(super) struct Sessions<'r> {
+pub(super) struct HtmlSessions<'r> {
     all: &'r [SessionProfile],
     by_id: HashMap<&'r str, usize>,
     by_file: HashMap<&'r str, usize>,
 }
 
-impl<'r> Sessions<'r> {
+impl<'r> HtmlSessions<'r> {
     pub(super) fn new(run: &'r CheckRun) -> Self {
         let all = &run.checked.profiles[..];
         let mut sessions = Self { all, by_id: HashMap::new(), by_file: HashMap::new() };
@@ -33,7 +33,7 @@ impl<'r> Sessions<'r> {
     }
 
     /// Returns the session of a finding. If an ID occurs in several files, the file decides.
-    pub(super) fn of(&self, finding: &Finding) -> Option<usize> {
+    pub(super) fn of(&self, finding: &PrintableFinding) -> Option<usize> {
         let in_file = self.by_file.get(&*finding.place.file).copied();
         let by_id = finding.session.as_deref().and_then(|id| self.by_id.get(id)).copied();
         let is_its = |at: &usize| {
@@ -122,7 +122,7 @@ pub(super) fn axes(card: &ToolCard) -> Value {
     Axis::ALL.iter().map(|axis| (axis.word().to_owned(), share(card.axis(*axis)))).collect()
 }
 
-fn share(tally: Tally) -> Value {
+fn share(tally: ScoreTally) -> Value {
     let rate = tally.rate();
     // Rounding must not put the share outside of its own interval.
     let interval =
@@ -151,7 +151,7 @@ fn name(profile: &SessionProfile) -> Printable {
 }
 
 /// Returns the command that shows the call at fault in its trace.
-pub(super) fn show_command(finding: &Finding) -> Option<String> {
+pub(super) fn show_command(finding: &PrintableFinding) -> Option<String> {
     let step = finding.evidence.first()?.call.as_ref()?.step_number()?;
     let file = finding.place.file.replace('\'', "'\\''");
     Some(format!("toolmark show '{file}' --step {step}"))

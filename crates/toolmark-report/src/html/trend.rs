@@ -1,15 +1,15 @@
 //! Measures over time as HTML: one plot each, with its changes below.
 
-use super::{Part, safe};
+use super::{HtmlSection, safe};
 use crate::model::{Series, TrendRun};
 use crate::shown;
 use crate::trends::{change, name, number, suspects};
 use maud::{Markup, html};
 
-pub(super) fn part(run: &TrendRun) -> Part {
+pub(super) fn part(run: &TrendRun) -> HtmlSection {
     let sessions = shown::things(run.sessions, "session");
     let buckets = shown::things(run.buckets.len() as u64, run.by.word());
-    Part {
+    HtmlSection {
         page: "trend",
         title: "toolmark trend".to_owned(),
         data: Vec::new(),
@@ -33,12 +33,12 @@ pub(super) fn part(run: &TrendRun) -> Part {
 
 fn one(series: &Series, run: &TrendRun) -> Markup {
     let title = name(series);
-    let marks: Vec<Mark> = run
+    let marks: Vec<TrendMark> = run
         .buckets
         .iter()
         .zip(&series.points)
         .enumerate()
-        .map(|(at, (bucket, point))| Mark {
+        .map(|(at, (bucket, point))| TrendMark {
             value: point.map(|point| point.value),
             interval: point.and_then(|point| point.interval),
             words: match point {
@@ -72,7 +72,7 @@ fn coordinate(value: f64) -> String {
 }
 
 /// A point of a line in [`over_time`].
-struct Mark {
+struct TrendMark {
     /// Value; `None` is a gap in the line.
     value: Option<f64>,
     /// Confidence interval.
@@ -84,7 +84,7 @@ struct Mark {
 }
 
 /// Plots numbers over time: a line with its points, intervals and changes.
-fn over_time(label: &str, marks: &[Mark]) -> Markup {
+fn over_time(label: &str, marks: &[TrendMark]) -> Markup {
     const WIDTH: f64 = 320.0;
     const HEIGHT: f64 = 90.0;
     let ends = marks

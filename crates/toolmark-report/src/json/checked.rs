@@ -1,10 +1,10 @@
 //! The JSON object of a check.
 
-use crate::Options;
+use crate::ReportOptions;
 use crate::checked::overview;
 use crate::model::{
-    Changes, CheckRun, Decisions, DeclaredRuns, DestructiveCall, GateRow, Overview, Refined,
-    Scorecard, Selection, SessionProfile,
+    Changes, CheckRun, DeclaredRuns, DestructiveCall, GateRow, Overview, PrintableDecisions,
+    PrintableSelection, Refined, Scorecard, SessionProfile,
 };
 use serde::ser::{Error, SerializeSeq};
 use serde::{Serialize, Serializer};
@@ -13,7 +13,7 @@ use toolmark_check::gate::shares;
 use toolmark_outcome::{Printable, Verdict};
 
 #[derive(Serialize)]
-pub(super) struct Shape<'r> {
+pub(super) struct CheckedShape<'r> {
     /// Schema version.
     schema_version: u32,
     /// Version of toolmark, and creation time.
@@ -22,11 +22,11 @@ pub(super) struct Shape<'r> {
     generated_at: Option<String>,
     verdict: Verdict,
     files: u64,
-    findings: Findings<'r>,
+    findings: FindingsReader<'r>,
     left_out: u64,
     scorecard: &'r Scorecard,
     #[serde(skip_serializing_if = "Option::is_none")]
-    selection: Option<&'r Selection>,
+    selection: Option<&'r PrintableSelection>,
     #[serde(skip_serializing_if = "<[GateRow]>::is_empty")]
     gates: &'r [GateRow],
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -43,21 +43,21 @@ pub(super) struct Shape<'r> {
     /// Numbers per session, which a baseline needs.
     trajectories: Trajectories<'r>,
     /// Decisions that the guard would have made about the calls.
-    decisions: &'r Decisions,
+    decisions: &'r PrintableDecisions,
     /// Outcomes that the runs declare.
     #[serde(skip_serializing_if = "DeclaredRuns::is_empty")]
     declared: &'r DeclaredRuns,
     notes: &'r [Printable],
 }
 
-pub(super) fn shape<'r>(run: &'r CheckRun, options: &Options) -> Shape<'r> {
-    Shape {
+pub(super) fn shape<'r>(run: &'r CheckRun, options: &ReportOptions) -> CheckedShape<'r> {
+    CheckedShape {
         schema_version: super::SCHEMA_VERSION,
         toolmark: env!("CARGO_PKG_VERSION"),
         generated_at: options.generated_at.map(|time| time.to_string()),
         verdict: run.verdict(),
         files: run.files,
-        findings: Findings(run),
+        findings: FindingsReader(run),
         left_out: run.checked.left_out,
         scorecard: &run.checked.scorecard,
         selection: run.checked.selection.as_ref(),
@@ -75,9 +75,9 @@ pub(super) fn shape<'r>(run: &'r CheckRun, options: &Options) -> Shape<'r> {
 }
 
 /// The findings, read while they are written.
-struct Findings<'r>(&'r CheckRun);
+struct FindingsReader<'r>(&'r CheckRun);
 
-impl Serialize for Findings<'_> {
+impl Serialize for FindingsReader<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut list = serializer.serialize_seq(None)?;
         for finding in self.0.findings().map_err(S::Error::custom)? {

@@ -1,12 +1,12 @@
 //! The JSON object of a comparison.
 
-use crate::Options;
+use crate::ReportOptions;
 use serde::Serialize;
 use toolmark_compare::Comparison;
 use toolmark_outcome::Verdict;
 
 #[derive(Serialize)]
-pub(crate) struct Shape<'r> {
+pub(crate) struct ComparedShape<'r> {
     r#type: &'static str,
     /// Schema version.
     schema_version: u32,
@@ -20,8 +20,8 @@ pub(crate) struct Shape<'r> {
     comparison: &'r Comparison,
 }
 
-pub(crate) fn shape<'r>(comparison: &'r Comparison, options: &Options) -> Shape<'r> {
-    Shape {
+pub(crate) fn shape<'r>(comparison: &'r Comparison, options: &ReportOptions) -> ComparedShape<'r> {
+    ComparedShape {
         r#type: "comparison",
         schema_version: super::SCHEMA_VERSION,
         toolmark: env!("CARGO_PKG_VERSION"),

@@ -1,12 +1,12 @@
 //! The JSON object of grading.
 
-use crate::Options;
-use crate::model::{CaseResult, CaseSummary, RunResult, Summary};
+use crate::ReportOptions;
+use crate::model::{CaseResult, CaseSummary, PrintableSummary, RunResult};
 use serde::Serialize;
 use toolmark_outcome::Printable;
 
 #[derive(Serialize)]
-pub(super) struct Shape<'r> {
+pub(super) struct JsonGradedShape<'r> {
     /// Schema version.
     schema_version: u32,
     /// Version of toolmark.
@@ -19,12 +19,12 @@ pub(super) struct Shape<'r> {
     generated_at: Option<String>,
     outcomes: &'r [CaseResult],
     cases: &'r [CaseSummary],
-    summary: &'r Summary,
+    summary: &'r PrintableSummary,
     notes: &'r [Printable],
 }
 
-pub(super) fn shape<'r>(run: &'r RunResult, options: &Options) -> Shape<'r> {
-    Shape {
+pub(super) fn shape<'r>(run: &'r RunResult, options: &ReportOptions) -> JsonGradedShape<'r> {
+    JsonGradedShape {
         schema_version: super::SCHEMA_VERSION,
         toolmark: env!("CARGO_PKG_VERSION"),
         spec: &run.spec,

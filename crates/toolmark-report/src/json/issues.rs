@@ -1,7 +1,7 @@
 //! Issues as JSON.
 
-use crate::Options;
-use crate::model::{FeedRun, Issue, Listed};
+use crate::ReportOptions;
+use crate::model::{FeedRun, Issue, PrintableListing};
 use serde::Serialize;
 use toolmark_outcome::Printable;
 
@@ -10,7 +10,7 @@ const FORMAT: &str = "toolmark.feed.v1";
 
 /// All issues.
 #[derive(Serialize)]
-pub(super) struct Shape<'r> {
+pub(super) struct IssuesShape<'r> {
     schema_version: u32,
     format: &'static str,
     version: &'static str,
@@ -21,12 +21,12 @@ pub(super) struct Shape<'r> {
     calls: u64,
     issues: &'r [Issue],
     #[serde(skip_serializing_if = "Option::is_none")]
-    occurrences: Option<&'r [Listed]>,
+    occurrences: Option<&'r [PrintableListing]>,
     notes: &'r [Printable],
 }
 
-pub(super) fn shape<'r>(run: &'r FeedRun, options: &Options) -> Shape<'r> {
-    Shape {
+pub(super) fn shape<'r>(run: &'r FeedRun, options: &ReportOptions) -> IssuesShape<'r> {
+    IssuesShape {
         schema_version: super::SCHEMA_VERSION,
         format: FORMAT,
         version: env!("CARGO_PKG_VERSION"),

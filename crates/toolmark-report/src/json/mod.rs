@@ -8,7 +8,7 @@ mod issues;
 mod trend;
 
 use crate::terminal::HarmlessJson;
-use crate::{Options, Report, ReportError};
+use crate::{Report, ReportError, ReportOptions};
 use indented::Indented;
 use serde::Serialize;
 use serde_json::Serializer;
@@ -23,18 +23,18 @@ const PIECE: usize = 64 << 10;
 
 /// Graded results with their checks and comparisons.
 #[derive(Serialize)]
-struct Graded<'r> {
+struct JsonGraded<'r> {
     #[serde(flatten)]
-    graded: graded::Shape<'r>,
+    graded: graded::JsonGradedShape<'r>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    check: Option<checked::Shape<'r>>,
+    check: Option<checked::CheckedShape<'r>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    comparison: Option<compared::Shape<'r>>,
+    comparison: Option<compared::ComparedShape<'r>>,
 }
 
 pub(crate) fn write(
     report: &Report<'_>,
-    options: &Options,
+    options: &ReportOptions,
     out: &mut dyn Write,
 ) -> Result<(), ReportError> {
     if let Some(run) = report.feed {
@@ -48,7 +48,7 @@ pub(crate) fn write(
     let comparison = report.compared.map(|run| compared::shape(run, options));
     match (graded, check, comparison) {
         (Some(graded), check, comparison) => {
-            write_pretty(&Graded { graded, check, comparison }, out)
+            write_pretty(&JsonGraded { graded, check, comparison }, out)
         }
         (None, None, Some(comparison)) => write_pretty(&comparison, out),
         (None, checked, _) => write_pretty(&checked, out),

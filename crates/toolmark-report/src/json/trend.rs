@@ -1,6 +1,6 @@
 //! Measures over time as JSON.
 
-use crate::Options;
+use crate::ReportOptions;
 use crate::model::TrendRun;
 use serde::Serialize;
 
@@ -9,7 +9,7 @@ const FORMAT: &str = "toolmark.trend.v1";
 
 /// All measures.
 #[derive(Serialize)]
-pub(super) struct Shape<'r> {
+pub(super) struct TrendShape<'r> {
     schema_version: u32,
     format: &'static str,
     version: &'static str,
@@ -19,8 +19,8 @@ pub(super) struct Shape<'r> {
     run: &'r TrendRun,
 }
 
-pub(super) fn shape<'r>(run: &'r TrendRun, options: &Options) -> Shape<'r> {
-    Shape {
+pub(super) fn shape<'r>(run: &'r TrendRun, options: &ReportOptions) -> TrendShape<'r> {
+    TrendShape {
         schema_version: super::SCHEMA_VERSION,
         format: FORMAT,
         version: env!("CARGO_PKG_VERSION"),

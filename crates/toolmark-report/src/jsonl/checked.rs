@@ -4,29 +4,30 @@
 use super::graded::line;
 use crate::checked::overview;
 use crate::model::{
-    Changes, CheckRun, DeclaredRuns, Finding, GateRow, Overview, Refined, Scorecard, Selection,
+    Changes, CheckRun, DeclaredRuns, GateRow, Overview, PrintableFinding, PrintableSelection,
+    Refined, Scorecard,
 };
-use crate::{Options, ReportError, SCHEMA_VERSION};
+use crate::{ReportError, ReportOptions, SCHEMA_VERSION};
 use serde::Serialize;
 use std::io::Write;
 use toolmark_outcome::{Printable, Verdict};
 
 #[derive(Serialize)]
-struct Found<'r> {
+struct CheckedRecord<'r> {
     r#type: &'static str,
     #[serde(flatten)]
-    finding: &'r Finding,
+    finding: &'r PrintableFinding,
 }
 
 #[derive(Serialize)]
-struct Chosen<'r> {
+struct CheckedChoice<'r> {
     r#type: &'static str,
     #[serde(flatten)]
-    selection: &'r Selection,
+    selection: &'r PrintableSelection,
 }
 
 #[derive(Serialize)]
-struct Judged<'r> {
+struct JudgedLine<'r> {
     r#type: &'static str,
     #[serde(flatten)]
     refined: &'r Refined,
@@ -40,7 +41,7 @@ struct Gated<'r> {
 }
 
 #[derive(Serialize)]
-struct Last<'r> {
+struct CheckedLastLine<'r> {
     r#type: &'static str,
     schema_version: u32,
     toolmark: &'static str,
@@ -62,22 +63,22 @@ struct Last<'r> {
 
 pub(super) fn write(
     run: &CheckRun,
-    options: &Options,
+    options: &ReportOptions,
     out: &mut dyn Write,
 ) -> Result<(), ReportError> {
     for finding in run.findings()? {
-        line(&Found { r#type: "finding", finding: &*finding? }, out)?;
+        line(&CheckedRecord { r#type: "finding", finding: &*finding? }, out)?;
     }
     if let Some(selection) = &run.checked.selection {
-        line(&Chosen { r#type: "selection", selection }, out)?;
+        line(&CheckedChoice { r#type: "selection", selection }, out)?;
     }
     for refined in run.checked.judged.iter().flatten() {
-        line(&Judged { r#type: "judged", refined }, out)?;
+        line(&JudgedLine { r#type: "judged", refined }, out)?;
     }
     for row in &run.gates {
         line(&Gated { r#type: "gate", row }, out)?;
     }
-    let last = Last {
+    let last = CheckedLastLine {
         r#type: "scorecard",
         schema_version: SCHEMA_VERSION,
         toolmark: env!("CARGO_PKG_VERSION"),

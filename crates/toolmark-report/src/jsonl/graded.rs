@@ -1,15 +1,15 @@
 //! One JSON line per outcome, then one with the summary.
 
 use super::writer::JsonWriter;
-use crate::model::{RunResult, Summary};
+use crate::model::{PrintableSummary, RunResult};
 use crate::terminal::harmless_json;
-use crate::{Options, Outcomes, ReportError, SCHEMA_VERSION};
+use crate::{Outcomes, ReportError, ReportOptions, SCHEMA_VERSION};
 use serde::Serialize;
 use std::io::Write;
 use toolmark_outcome::Printable;
 
 #[derive(Serialize)]
-struct Last<'r> {
+struct GradedLastLine<'r> {
     r#type: &'static str,
     schema_version: u32,
     spec: &'r str,
@@ -19,14 +19,14 @@ struct Last<'r> {
     #[serde(skip_serializing_if = "Option::is_none")]
     generated_at: Option<String>,
     #[serde(flatten)]
-    summary: &'r Summary,
+    summary: &'r PrintableSummary,
     #[serde(skip_serializing_if = "<[Printable]>::is_empty")]
     notes: &'r [Printable],
 }
 
 pub(super) fn write(
     run: &RunResult,
-    options: &Options,
+    options: &ReportOptions,
     out: &mut dyn Write,
 ) -> Result<(), ReportError> {
     for outcome in &run.outcomes {
@@ -62,7 +62,7 @@ pub(crate) fn piece<T: Serialize>(
 pub(crate) fn write_pieces(
     run: &RunResult,
     outcomes: &mut dyn Outcomes,
-    options: &Options,
+    options: &ReportOptions,
     out: &mut dyn Write,
 ) -> Result<(), ReportError> {
     let mut piece = Vec::new();
@@ -81,8 +81,8 @@ pub(crate) fn write_pieces(
 }
 
 /// The line with the summary.
-fn last(run: &RunResult, options: &Options, out: &mut dyn Write) -> Result<(), ReportError> {
-    let last = Last {
+fn last(run: &RunResult, options: &ReportOptions, out: &mut dyn Write) -> Result<(), ReportError> {
+    let last = GradedLastLine {
         r#type: "summary",
         schema_version: SCHEMA_VERSION,
         spec: &run.spec,

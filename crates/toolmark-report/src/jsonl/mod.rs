@@ -9,25 +9,25 @@ mod writer;
 pub(crate) use graded::{lines, piece, write_pieces};
 
 use crate::json::compared;
-use crate::{Options, Report, ReportError, SCHEMA_VERSION};
+use crate::{Report, ReportError, ReportOptions, SCHEMA_VERSION};
 use serde::Serialize;
 use std::io::Write;
 
 /// A line with its schema version, for outputs without a last line that could carry it.
 #[derive(Serialize)]
-struct Versioned<R> {
+struct VersionedLine<R> {
     #[serde(flatten)]
     row: R,
     schema_version: u32,
 }
 
 fn versioned(row: impl Serialize, out: &mut dyn Write) -> Result<(), ReportError> {
-    graded::line(&Versioned { row, schema_version: SCHEMA_VERSION }, out)
+    graded::line(&VersionedLine { row, schema_version: SCHEMA_VERSION }, out)
 }
 
 pub(crate) fn write(
     report: &Report<'_>,
-    options: &Options,
+    options: &ReportOptions,
     out: &mut dyn Write,
 ) -> Result<(), ReportError> {
     if let Some(run) = report.graded {

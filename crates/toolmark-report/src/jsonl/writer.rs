@@ -396,7 +396,7 @@ mod tests {
     use toolmark_base::SortedMap;
 
     #[derive(serde::Serialize)]
-    enum Kind {
+    enum WriterKind {
         Unit,
         New(u8),
         Pair(i8, char),
@@ -405,7 +405,7 @@ mod tests {
 
     #[derive(serde::Serialize)]
     struct All<'a> {
-        kinds: Vec<Kind>,
+        kinds: Vec<WriterKind>,
         numbers: (u64, i64, f64, f32, f64, i32),
         floats: [f64; 5],
         text: &'a str,
@@ -432,11 +432,11 @@ mod tests {
         for text in texts {
             let all = All {
                 kinds: vec![
-                    Kind::Unit,
-                    Kind::New(3),
-                    Kind::Pair(-4, '\t'),
-                    Kind::Named { a: Some(5), b: () },
-                    Kind::Named { a: None, b: () },
+                    WriterKind::Unit,
+                    WriterKind::New(3),
+                    WriterKind::Pair(-4, '\t'),
+                    WriterKind::Named { a: Some(5), b: () },
+                    WriterKind::Named { a: None, b: () },
                 ],
                 numbers: (u64::MAX, i64::MIN, 1.0, 0.1, f64::NAN, -70),
                 floats: [0.0, -0.0, -1.0, 0.95, 1e300],

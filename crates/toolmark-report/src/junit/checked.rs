@@ -1,10 +1,10 @@
 //! One suite with a test case per rule that ran, and one suite of the gates. A finding below the
 //! failing severity is not a failure; an undecidable gate is an error.
 
-use super::{Suite, Test, Trouble};
-use crate::Options;
+use super::{JunitTest, Suite, Trouble};
+use crate::ReportOptions;
 use crate::checked::{gates, judged, overview};
-use crate::model::{CheckRun, Finding};
+use crate::model::{CheckRun, PrintableFinding};
 use crate::shown;
 use std::fmt::Write as _;
 use std::io;
@@ -14,7 +14,7 @@ use toolmark_outcome::{Printable, Verdict, printable};
 /// Maximum number of findings per rule that are printed in full.
 const OF_A_RULE: usize = 100;
 
-pub(super) fn suites(run: &CheckRun, options: &Options) -> io::Result<Vec<Suite>> {
+pub(super) fn suites(run: &CheckRun, options: &ReportOptions) -> io::Result<Vec<Suite>> {
     let time = options.generated_at.map(|time| ("timestamp", time.to_string()));
     let suites = [("runs", of_runs(run)), ("rules", of_rules(run)?), ("gates", of_gates(run))];
     let suites = suites.map(|(name, tests)| Suite {
@@ -27,7 +27,7 @@ pub(super) fn suites(run: &CheckRun, options: &Options) -> io::Result<Vec<Suite>
 }
 
 /// Whether the runs succeeded by their own record; nothing where none says so.
-fn of_runs(run: &CheckRun) -> Vec<Test> {
+fn of_runs(run: &CheckRun) -> Vec<JunitTest> {
     let declared = &run.checked.declared;
     let trouble = declared.first.as_ref().map(|_| Trouble {
         tag: if run.accepts_failed_runs { "skipped" } else { "failure" },
@@ -35,7 +35,7 @@ fn of_runs(run: &CheckRun) -> Vec<Test> {
         kind: None,
         body: String::new(),
     });
-    let test = Test {
+    let test = JunitTest {
         name: "declared outcome".into(),
         class: "toolmark.runs".to_owned(),
         attributes: Vec::new(),
@@ -44,7 +44,7 @@ fn of_runs(run: &CheckRun) -> Vec<Test> {
     if declared.is_empty() { Vec::new() } else { vec![test] }
 }
 
-fn of_rules(run: &CheckRun) -> io::Result<Vec<Test>> {
+fn of_rules(run: &CheckRun) -> io::Result<Vec<JunitTest>> {
     let mut failing: SortedMap<&str, Failing> = SortedMap::new();
     for finding in run.findings()? {
         let finding = finding?;
@@ -64,7 +64,7 @@ fn of_rules(run: &CheckRun) -> io::Result<Vec<Test>> {
             body: String::new(),
         })
     };
-    let test = |rule: &&toolmark_check::Rule| Test {
+    let test = |rule: &&toolmark_check::Rule| JunitTest {
         name: printable!("{} {}", rule.code, rule.name),
         class: "toolmark.rules".to_owned(),
         attributes: Vec::new(),
@@ -82,7 +82,7 @@ struct Failing {
 }
 
 impl Failing {
-    fn add(&mut self, finding: &Finding) {
+    fn add(&mut self, finding: &PrintableFinding) {
         if self.count == 0 {
             self.first = finding.message.clone();
         }
@@ -106,7 +106,7 @@ impl Failing {
     }
 }
 
-fn spell(finding: &Finding, body: &mut String) {
+fn spell(finding: &PrintableFinding, body: &mut String) {
     let place = shown::in_trace(&finding.place);
     let _ = writeln!(body, "{place}: {} {}", finding.severity, finding.message);
     for evidence in finding.evidence.iter().skip(1) {
@@ -119,7 +119,7 @@ fn spell(finding: &Finding, body: &mut String) {
     let _ = writeln!(body, "  to do: {}", finding.remedy);
 }
 
-fn of_gates(run: &CheckRun) -> Vec<Test> {
+fn of_gates(run: &CheckRun) -> Vec<JunitTest> {
     let rows = run.gates.iter().map(|row| {
         let element = match row.verdict {
             Verdict::Pass => None,
@@ -128,7 +128,7 @@ fn of_gates(run: &CheckRun) -> Vec<Test> {
         };
         let message = printable!("{}, {}", gates::value(row), row.reason);
         let body = format!("\n{message}\n");
-        Test {
+        JunitTest {
             name: printable!("{} {} {}", row.subject(), row.op, row.threshold),
             class: "toolmark.gates".to_owned(),
             attributes: Vec::new(),

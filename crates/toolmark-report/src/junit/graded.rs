@@ -1,17 +1,17 @@
 //! One suite per spec, one test case per trial. A failed trial is a `failure`, an unknown one is an
 //! `error`, and only a case that was not run is `skipped`.
 
-use super::{Suite, Test, Trouble, legal, one_line};
+use super::{JunitTest, Suite, Trouble, legal, one_line};
 use crate::model::{CaseResult, RunResult};
 use crate::shown::{self, NamedOutcome};
 use crate::terminal::text::sanitize;
-use crate::{Options, targets, text};
+use crate::{ReportOptions, targets, text};
 use toolmark_outcome::{Printable, Verdict, printable};
 
 /// Width of a failure text, in columns.
 const COLUMNS: usize = 100;
 
-pub(super) fn suites(run: &RunResult, options: &Options) -> Vec<Suite> {
+pub(super) fn suites(run: &RunResult, options: &ReportOptions) -> Vec<Suite> {
     let mut attributes = vec![("file", one_line(&run.spec))];
     attributes.extend(options.generated_at.map(|time| ("timestamp", time.to_string())));
     let class = class(run);
@@ -40,7 +40,7 @@ fn properties(run: &RunResult) -> Vec<(Printable, Printable)> {
     properties
 }
 
-pub(super) fn test(shown: &NamedOutcome<'_>, class: &str) -> Test {
+pub(super) fn test(shown: &NamedOutcome<'_>, class: &str) -> JunitTest {
     let result = shown.result;
     let mut attributes = Vec::new();
     if !result.place.file.is_empty() {
@@ -56,7 +56,7 @@ pub(super) fn test(shown: &NamedOutcome<'_>, class: &str) -> Test {
         kind: (tag != "skipped").then(|| kind(shown)),
         body: if tag == "skipped" { String::new() } else { body(shown) },
     });
-    Test { name: shown.title.clone(), class: class.to_owned(), attributes, trouble }
+    JunitTest { name: shown.title.clone(), class: class.to_owned(), attributes, trouble }
 }
 
 /// Name of the element for a case that is not a pass.

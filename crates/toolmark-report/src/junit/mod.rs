@@ -6,7 +6,7 @@ mod graded;
 use crate::model::{CaseResult, RunResult};
 use crate::shown::{self, NamedOutcome};
 use crate::terminal::text::{sanitize, squeezed};
-use crate::{Options, Outcomes, Report, ReportError};
+use crate::{Outcomes, Report, ReportError, ReportOptions};
 use quick_xml::Writer;
 use quick_xml::escape::escape;
 use quick_xml::events::{BytesDecl, BytesEnd, BytesStart, BytesText, Event};
@@ -19,10 +19,10 @@ struct Suite {
     name: String,
     attributes: Vec<(&'static str, String)>,
     properties: Vec<(Printable, Printable)>,
-    tests: Vec<Test>,
+    tests: Vec<JunitTest>,
 }
 
-struct Test {
+struct JunitTest {
     name: Printable,
     class: String,
     attributes: Vec<(&'static str, String)>,
@@ -41,7 +41,7 @@ struct Trouble {
 
 pub(crate) fn write(
     report: &Report<'_>,
-    options: &Options,
+    options: &ReportOptions,
     out: &mut dyn Write,
 ) -> Result<(), ReportError> {
     let graded = report.graded.map(|run| graded::suites(run, options)).unwrap_or_default();
@@ -55,10 +55,10 @@ pub(crate) fn write(
     let suites: Vec<Suite> = graded.into_iter().chain(checked.into_iter().flatten()).collect();
     let mut xml = Writer::new_with_indent(out, b' ', 2);
     xml.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
-    let all = Counts::of(suites.iter().flat_map(|suite| &suite.tests));
+    let all = TestCounts::of(suites.iter().flat_map(|suite| &suite.tests));
     xml.write_event(Event::Start(head("testsuites", &name, &all, options)))?;
     for suite in &suites {
-        write_head(suite, &Counts::of(&suite.tests), options, &mut xml)?;
+        write_head(suite, &TestCounts::of(&suite.tests), options, &mut xml)?;
         suite.tests.iter().try_for_each(|test| write_test(test, &mut xml))?;
         xml.write_event(Event::End(BytesEnd::new("testsuite")))?;
     }
@@ -70,8 +70,8 @@ pub(crate) fn write(
 /// Writes the start of a suite, with its properties.
 fn write_head<W: Write>(
     suite: &Suite,
-    counts: &Counts,
-    options: &Options,
+    counts: &TestCounts,
+    options: &ReportOptions,
     xml: &mut Writer<W>,
 ) -> io::Result<()> {
     let mut start = head("testsuite", &suite.name, counts, options);
@@ -84,13 +84,13 @@ fn write_head<W: Write>(
 
 /// Number of tests, and of tests that are not a pass.
 #[derive(Default)]
-struct Counts {
+struct TestCounts {
     tests: usize,
     troubles: SortedMap<&'static str, usize>,
 }
 
-impl Counts {
-    fn of<'t>(tests: impl IntoIterator<Item = &'t Test>) -> Self {
+impl TestCounts {
+    fn of<'t>(tests: impl IntoIterator<Item = &'t JunitTest>) -> Self {
         let mut counts = Self::default();
         for test in tests {
             counts.add(test.trouble.as_ref().map(|trouble| trouble.tag));
@@ -126,10 +126,10 @@ pub(crate) fn piece(outcome: &CaseResult, out: &mut Vec<u8>) -> Result<usize, Re
 pub(crate) fn write_pieces(
     run: &RunResult,
     outcomes: &mut dyn Outcomes,
-    options: &Options,
+    options: &ReportOptions,
     out: &mut dyn Write,
 ) -> Result<(), ReportError> {
-    let mut counts = Counts::default();
+    let mut counts = TestCounts::default();
     (0..outcomes.count()).for_each(|at| counts.add(graded::element(outcomes.verdict(at))));
     let mut suites = graded::suites(run, options);
     let mut xml = Writer::new_with_indent(out, b' ', 2);
@@ -153,7 +153,12 @@ pub(crate) fn write_pieces(
     Ok(())
 }
 
-fn head(tag: &'static str, name: &str, counts: &Counts, options: &Options) -> BytesStart<'static> {
+fn head(
+    tag: &'static str,
+    name: &str,
+    counts: &TestCounts,
+    options: &ReportOptions,
+) -> BytesStart<'static> {
     let count = |tag: &str| counts.troubles.get(tag).copied().unwrap_or_default().to_string();
     let mut start = BytesStart::new(tag);
     start.push_attribute(("name", one_line(name).as_str()));
@@ -184,7 +189,7 @@ fn write_properties<W: Write>(
     xml.write_event(Event::End(BytesEnd::new("properties")))
 }
 
-fn write_test<W: Write>(test: &Test, xml: &mut Writer<W>) -> io::Result<()> {
+fn write_test<W: Write>(test: &JunitTest, xml: &mut Writer<W>) -> io::Result<()> {
     let mut start = BytesStart::new("testcase");
     start.push_attribute(("name", one_line(&test.name).as_str()));
     start.push_attribute(("classname", test.class.as_str()));

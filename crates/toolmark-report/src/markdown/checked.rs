@@ -6,7 +6,7 @@ use crate::checked::{Alike, alike, gates, judged, kinds, overview, worst};
 use crate::model::CheckRun;
 use crate::shown;
 use crate::terminal::text::cut;
-use crate::{Options, ReportError};
+use crate::{ReportError, ReportOptions};
 use std::fmt::Write as _;
 use std::io::{self, Write};
 use toolmark_check::ToolCard;
@@ -23,7 +23,7 @@ const EVIDENCE: usize = 10;
 
 pub(super) fn write(
     run: &CheckRun,
-    options: &Options,
+    options: &ReportOptions,
     out: &mut dyn Write,
 ) -> Result<(), ReportError> {
     let mut page = String::new();
@@ -54,7 +54,7 @@ pub(super) fn write(
     Ok(())
 }
 
-fn head(page: &mut String, run: &CheckRun, options: &Options) -> io::Result<()> {
+fn head(page: &mut String, run: &CheckRun, options: &ReportOptions) -> io::Result<()> {
     let _ = writeln!(page, "## {} toolmark check\n", emblem(run.verdict()));
     let card = &run.checked.scorecard;
     let counts = Severity::ALL.iter().rev().map(|severity| (*severity, run.count(*severity)));
@@ -190,7 +190,7 @@ fn judge(page: &mut String, run: &CheckRun) {
     page.push_str("| Judge | in doubt | agrees | disagrees | alone | unknown |\n");
     page.push_str("|---|---:|---:|---:|---:|---:|\n");
     for count in judged::counts(all) {
-        let judged::Count { rubric, of, agrees, disagrees, alone, unknown } = count;
+        let judged::AgreementCount { rubric, of, agrees, disagrees, alone, unknown } = count;
         let _ =
             writeln!(page, "| {rubric} | {of} | {agrees} | {disagrees} | {alone} | {unknown} |");
     }

@@ -4,10 +4,12 @@ use super::graded::{MAX_BYTES, emblem, side_by_side, words};
 use crate::compared::{self, ARROW, signed};
 use crate::shown;
 use crate::terminal::text::cut;
-use crate::{Options, ReportError};
+use crate::{ReportError, ReportOptions};
 use std::fmt::Write as _;
 use std::io::Write;
-use toolmark_compare::{CaseRef, Change, CheckedChange, Comparison, GradedChange, Group};
+use toolmark_compare::{
+    CaseRef, CheckedChange, Comparison, GradedChange, PairGroup, VerdictChange,
+};
 use toolmark_outcome::{Printable, Verdict};
 
 /// Maximum width of a text in a table, in columns.
@@ -15,7 +17,7 @@ const WORDS: usize = 160;
 
 pub(super) fn write(
     comparison: &Comparison,
-    options: &Options,
+    options: &ReportOptions,
     out: &mut dyn Write,
 ) -> Result<(), ReportError> {
     let mut page = String::new();
@@ -71,10 +73,15 @@ fn graded(page: &mut String, graded: &GradedChange, comparison: &Comparison) {
     page.push_str("| | before | after | difference |\n|---|---:|---:|---|\n");
     totals(page, total);
     page.push('\n');
-    let rows: Vec<_> = [Change::Regression, Change::Unknown, Change::Improvement, Change::Same]
-        .into_iter()
-        .flat_map(|change| graded.changed(change))
-        .collect();
+    let rows: Vec<_> = [
+        VerdictChange::Regression,
+        VerdictChange::Unknown,
+        VerdictChange::Improvement,
+        VerdictChange::Same,
+    ]
+    .into_iter()
+    .flat_map(|change| graded.changed(change))
+    .collect();
     if rows.is_empty() {
         page.push_str("No case of both runs differs.\n\n");
     } else {
@@ -86,10 +93,10 @@ fn graded(page: &mut String, graded: &GradedChange, comparison: &Comparison) {
         let difference = case.difference.filter(|d| *d != 0.0).map(signed);
         let difference = difference.map(|words| format!(" ({words})")).unwrap_or_default();
         let sign = match case.change {
-            Change::Regression => emblem(Verdict::Fail),
-            Change::Improvement => emblem(Verdict::Pass),
-            Change::Unknown => "\u{2754}",
-            Change::Same => "",
+            VerdictChange::Regression => emblem(Verdict::Fail),
+            VerdictChange::Improvement => emblem(Verdict::Pass),
+            VerdictChange::Unknown => "\u{2754}",
+            VerdictChange::Same => "",
         };
         let row = format!(
             "| {sign} | {} | {} | {} | {scores}{difference} | {} |\n",
@@ -124,7 +131,7 @@ fn side(side: &toolmark_compare::CaseSide) -> String {
     }
 }
 
-fn totals(page: &mut String, total: &Group) {
+fn totals(page: &mut String, total: &PairGroup) {
     let p = compared::mcnemar_line(total).map(String::from).unwrap_or_default();
     let (before, after) = (total.passed_before, total.passed_after);
     let _ = writeln!(page, "| passed | {before} | {after} | {p} |");

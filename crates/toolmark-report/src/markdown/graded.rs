@@ -4,10 +4,10 @@
 //! Text from a trace or a spec is escaped, so that it creates no mentions, markup or links. CI
 //! systems reject summaries above a megabyte, so excess content is omitted with a note.
 
-use crate::model::{CallRef, CaseSummary, Explanation, GraderResult, RunResult};
+use crate::model::{CaseSummary, Explanation, GraderResult, PrintableCallRef, RunResult};
 use crate::shown::{self, NamedOutcome};
 use crate::terminal::text::{cut, sanitize, squeezed};
-use crate::{Options, ReportError, alignment, targets};
+use crate::{ReportError, ReportOptions, alignment, targets};
 use alignment::Drawn;
 use std::fmt::Write as _;
 use std::io::Write;
@@ -27,7 +27,7 @@ const EVIDENCE: usize = 20;
 
 pub(super) fn write(
     run: &RunResult,
-    options: &Options,
+    options: &ReportOptions,
     out: &mut dyn Write,
 ) -> Result<(), ReportError> {
     let mut page = String::new();
@@ -69,7 +69,7 @@ pub(super) fn write(
     Ok(())
 }
 
-fn head(page: &mut String, run: &RunResult, options: &Options) {
+fn head(page: &mut String, run: &RunResult, options: &ReportOptions) {
     let name = shown::name(run);
     let _ = writeln!(page, "## {} {}\n", emblem(run.summary.verdict), words(name));
     let mut totals = vec![format!("**{}**", shown::counts(&run.summary))];
@@ -265,7 +265,7 @@ fn aligned(text: &mut String, explanation: &Explanation) {
                     if first { "\u{25b8} " } else { "" },
                     alignment::sign(row.state),
                     cell(row.expected.clone()),
-                    cell(row.call.as_ref().map(CallRef::summary)),
+                    cell(row.call.as_ref().map(PrintableCallRef::summary)),
                     row.state.word(),
                     row.why.clone().map(|why| format!(": {}", cell(Some(why)))).unwrap_or_default(),
                 );
@@ -369,7 +369,7 @@ mod tests {
     fn large_runs_stay_within_the_limit() {
         let run = testing::many(6000);
         let mut out = Vec::new();
-        write(&run, &Options::default(), &mut out).unwrap();
+        write(&run, &ReportOptions::default(), &mut out).unwrap();
         assert!(out.len() < 1_000_000, "{} bytes", out.len());
         let text = String::from_utf8(out).unwrap();
         assert!(text.contains("are left out"), "nothing says that something is missing");

@@ -3,11 +3,15 @@
 use super::graded::{MAX_BYTES, code, words};
 use crate::model::{FeedRun, Issue};
 use crate::shown;
-use crate::{Options, ReportError};
+use crate::{ReportError, ReportOptions};
 use std::fmt::Write as _;
 use std::io::Write;
 
-pub(super) fn write(run: &FeedRun, _: &Options, out: &mut dyn Write) -> Result<(), ReportError> {
+pub(super) fn write(
+    run: &FeedRun,
+    _: &ReportOptions,
+    out: &mut dyn Write,
+) -> Result<(), ReportError> {
     let mut page = String::from("## toolmark feed\n\n");
     let issues = shown::things(run.issues.len() as u64, "issue");
     let _ = writeln!(page, "**{issues}** \u{b7} {}\n", shown::things(run.sessions, "session"));

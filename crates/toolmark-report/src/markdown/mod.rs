@@ -6,12 +6,12 @@ mod graded;
 mod issues;
 mod trend;
 
-use crate::{Options, Report, ReportError};
+use crate::{Report, ReportError, ReportOptions};
 use std::io::Write;
 
 pub(crate) fn write(
     report: &Report<'_>,
-    options: &Options,
+    options: &ReportOptions,
     out: &mut dyn Write,
 ) -> Result<(), ReportError> {
     report.write_parts(

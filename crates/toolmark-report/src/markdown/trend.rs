@@ -4,14 +4,18 @@ use super::graded::{MAX_BYTES, words};
 use crate::model::TrendRun;
 use crate::shown;
 use crate::trends::{change, name, number, suspects};
-use crate::{Options, ReportError};
+use crate::{ReportError, ReportOptions};
 use std::fmt::Write as _;
 use std::io::Write;
 
 /// Maximum number of time buckets in a sparkline.
 const MAX_SIGNS: usize = 52;
 
-pub(super) fn write(run: &TrendRun, _: &Options, out: &mut dyn Write) -> Result<(), ReportError> {
+pub(super) fn write(
+    run: &TrendRun,
+    _: &ReportOptions,
+    out: &mut dyn Write,
+) -> Result<(), ReportError> {
     let mut page = String::from("## toolmark trend\n\n");
     let sessions = shown::things(run.sessions, "session");
     let buckets = shown::things(run.buckets.len() as u64, run.by.word());

@@ -2,8 +2,8 @@
 //! result per gate that fails.
 
 use super::{RELATED, in_trace, location, log_of, make_relative, pascal, result, words};
-use crate::Options;
-use crate::model::{CheckRun, Finding, GateRow};
+use crate::ReportOptions;
+use crate::model::{CheckRun, GateRow, PrintableFinding};
 use crate::shown;
 use serde::ser::{Error, SerializeMap, SerializeSeq};
 use serde::{Serialize, Serializer};
@@ -17,7 +17,7 @@ use toolmark_outcome::{Confidence, Severity, Verdict, printable};
 const GATE: &str = "gate";
 
 /// The SARIF run of a check; its results are created while they are written.
-pub(super) struct Log<'r> {
+pub(super) struct SarifCheckRun<'r> {
     run: &'r CheckRun,
     /// The run without its results.
     frame: Value,
@@ -26,9 +26,13 @@ pub(super) struct Log<'r> {
     directory: Option<&'r str>,
 }
 
-impl<'r> Log<'r> {
+impl<'r> SarifCheckRun<'r> {
     /// Creates the run. File names are relative to the directory.
-    pub(super) fn new(run: &'r CheckRun, options: &Options, directory: Option<&'r str>) -> Self {
+    pub(super) fn new(
+        run: &'r CheckRun,
+        options: &ReportOptions,
+        directory: Option<&'r str>,
+    ) -> Self {
         let mut rules: Vec<Value> = Vec::new();
         let mut indices: SortedMap<&'static str, usize> = SortedMap::new();
         let gate = run.gates.iter().any(is_missed).then_some(GATE);
@@ -60,7 +64,7 @@ impl<'r> Log<'r> {
     }
 }
 
-impl Serialize for Log<'_> {
+impl Serialize for SarifCheckRun<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut log = serializer.serialize_map(None)?;
         for (key, value) in self.frame.as_object().into_iter().flatten() {
@@ -73,7 +77,7 @@ impl Serialize for Log<'_> {
     }
 }
 
-struct Results<'l, 'r>(&'l Log<'r>);
+struct Results<'l, 'r>(&'l SarifCheckRun<'r>);
 
 impl Serialize for Results<'_, '_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -136,7 +140,7 @@ fn gate_rule() -> Value {
     })
 }
 
-fn found(finding: &Finding, index: usize, times: u64) -> Value {
+fn found(finding: &PrintableFinding, index: usize, times: u64) -> Value {
     let message = printable!("{}: {}\nto do: {}", finding.tool, finding.message, finding.remedy);
     let mut locations = vec![in_trace(&finding.place, &finding.message)];
     let proof = finding.evidence.iter().skip(1);

@@ -6,7 +6,7 @@
 use super::{RELATED, in_trace, location, log_of, pascal, result, words};
 use crate::model::{GraderResult, RunResult, SpecPlace, TracePlace};
 use crate::shown::{self, NamedOutcome};
-use crate::{Describe, Options};
+use crate::{Describe, ReportOptions};
 use serde_json::{Value, json};
 use toolmark_check::fingerprint::of as fingerprint;
 use toolmark_outcome::{Printable, Verdict, printable};
@@ -16,8 +16,9 @@ const CASE: &str = "case";
 /// Rule for the overall score.
 const GATE: &str = "gate";
 
-pub(super) fn log(run: &RunResult, options: &Options) -> Value {
-    let mut rules = Rules { describe: options.describe, ids: Vec::new(), described: Vec::new() };
+pub(super) fn log(run: &RunResult, options: &ReportOptions) -> Value {
+    let mut rules =
+        SarifRules { describe: options.describe, ids: Vec::new(), described: Vec::new() };
     let mut results = Vec::new();
     for shown in NamedOutcome::all(run) {
         let blamed = shown.troubles().next().is_some() && !shown.is_not_run();
@@ -50,13 +51,13 @@ pub(super) fn log(run: &RunResult, options: &Options) -> Value {
 }
 
 /// The rules in the order of their first result.
-struct Rules {
+struct SarifRules {
     describe: Describe,
     ids: Vec<String>,
     described: Vec<Value>,
 }
 
-impl Rules {
+impl SarifRules {
     fn index(&mut self, id: &str) -> usize {
         if let Some(at) = self.ids.iter().position(|known| known == id) {
             return at;
@@ -86,7 +87,7 @@ fn trouble(
     run: &RunResult,
     shown: &NamedOutcome<'_>,
     grader: &GraderResult,
-    rules: &mut Rules,
+    rules: &mut SarifRules,
 ) -> Value {
     let mut message = printable!("{}: {}: {}", shown.title, grader.name, grader.outcome.reason);
     if let Some(explanation) = &grader.outcome.explanation {
@@ -99,7 +100,7 @@ fn trouble(
         .outcome
         .evidence
         .iter()
-        .filter(|e| e.role != toolmark_outcome::Role::Matched)
+        .filter(|e| e.role != toolmark_outcome::EvidenceRole::Matched)
         .filter_map(|e| Some((e.location()?, printable!("{}: {}", e.role.word(), e.text))))
         .collect();
     let mut locations: Vec<Value> =
@@ -113,7 +114,7 @@ fn trouble(
 }
 
 /// Returns the result of a case without a deciding grader.
-fn case(run: &RunResult, shown: &NamedOutcome<'_>, rules: &mut Rules) -> Value {
+fn case(run: &RunResult, shown: &NamedOutcome<'_>, rules: &mut SarifRules) -> Value {
     let message = printable!("{}: {}", shown.title, shown.result.reason);
     let level = level(shown.result.verdict, shown.result.verdict);
     let locations = vec![in_spec(&shown.result.place)];

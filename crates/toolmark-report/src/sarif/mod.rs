@@ -6,7 +6,7 @@ mod graded;
 use crate::json::write_pretty;
 use crate::model::TracePlace;
 use crate::terminal::text::sanitize;
-use crate::{Options, Report, ReportError};
+use crate::{Report, ReportError, ReportOptions};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
@@ -18,7 +18,7 @@ const RELATED: usize = 20;
 
 pub(crate) fn write(
     report: &Report<'_>,
-    options: &Options,
+    options: &ReportOptions,
     out: &mut dyn Write,
 ) -> Result<(), ReportError> {
     let directory = options.directory.as_deref().map(|directory| uri(directory) + "/");
@@ -27,19 +27,20 @@ pub(crate) fn write(
         let mut log = graded::log(run, options);
         let results = log.get_mut("results").and_then(Value::as_array_mut);
         results.into_iter().flatten().for_each(|result| make_relative(result, directory));
-        Log::Graded(log)
+        SarifRun::Graded(log)
     });
-    let checked = report.checked.map(|run| checked::Log::new(run, options, directory));
-    let runs: Vec<Log<'_>> = graded.into_iter().chain(checked.map(Log::Checked)).collect();
+    let checked = report.checked.map(|run| checked::SarifCheckRun::new(run, options, directory));
+    let runs: Vec<SarifRun<'_>> =
+        graded.into_iter().chain(checked.map(SarifRun::Checked)).collect();
     document(&runs, out)
 }
 
 /// A run of the document.
 #[derive(Serialize)]
 #[serde(untagged)]
-enum Log<'r> {
+enum SarifRun<'r> {
     Graded(Value),
-    Checked(checked::Log<'r>),
+    Checked(checked::SarifCheckRun<'r>),
 }
 
 /// Makes the file names of a result relative to a directory: code scanning shows a result only if
@@ -62,14 +63,14 @@ fn make_relative(result: &mut Value, directory: Option<&str>) {
 /// Writes a document with these runs.
 pub(crate) fn document(runs: &impl Serialize, out: &mut dyn Write) -> Result<(), ReportError> {
     #[derive(Serialize)]
-    struct Document<'d, R> {
+    struct SarifDocument<'d, R> {
         #[serde(rename = "$schema")]
         schema: &'static str,
         version: &'static str,
         runs: &'d R,
     }
 
-    write_pretty(&Document { schema: SCHEMA, version: "2.1.0", runs }, out)
+    write_pretty(&SarifDocument { schema: SCHEMA, version: "2.1.0", runs }, out)
 }
 
 /// Returns a SARIF run of the tool.
@@ -77,7 +78,7 @@ pub(crate) fn log_of(
     rules: Vec<Value>,
     results: Vec<Value>,
     properties: Value,
-    options: &Options,
+    options: &ReportOptions,
 ) -> Value {
     let mut log = json!({
         "tool": { "driver": {

@@ -1,6 +1,6 @@
 //! One-line excerpts of trace text.
 
-use super::text::{Layout, head};
+use super::text::{TextLayout, head};
 use toolmark_redact::{Printable, Redactor};
 use toolmark_trace::{EventKind, Trajectory};
 

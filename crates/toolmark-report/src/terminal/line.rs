@@ -32,11 +32,11 @@ pub mod style {
 
 /// One line of output with several styles.
 #[derive(Debug, Clone, Default)]
-pub struct Line {
+pub struct StyledLine {
     parts: Vec<(Style, String)>,
 }
 
-impl Line {
+impl StyledLine {
     /// Returns an empty line.
     #[must_use]
     pub fn new() -> Self {
@@ -146,7 +146,7 @@ mod tests {
     use super::*;
     use toolmark_redact::Redactor;
 
-    fn plain(line: &Line) -> String {
+    fn plain(line: &StyledLine) -> String {
         let mut out = String::new();
         line.write_plain(&mut out);
         out
@@ -154,19 +154,19 @@ mod tests {
 
     #[test]
     fn lines_pad_and_fit() {
-        let mut line = Line::of(style::GOOD, "ok").with(style::PLAIN, " then");
+        let mut line = StyledLine::of(style::GOOD, "ok").with(style::PLAIN, " then");
         line.pad(10);
         line.push(style::DIM, "x");
         assert_eq!((plain(&line).as_str(), line.width()), ("ok then   x", 11));
         assert_eq!(plain(&line.clone().fit(5)), "ok t\u{2026}");
         assert_eq!(plain(&line.fit(2)), "ok");
-        assert_eq!(plain(&Line::of(style::DIM, "   ")), "");
+        assert_eq!(plain(&StyledLine::of(style::DIM, "   ")), "");
     }
 
     #[test]
     fn what_enters_a_line_is_harmless() {
         let hostile = Redactor::new(true).apply("a\u{1b}]0;t\u{7}\nb");
-        let line = Line::of(style::PLAIN, hostile);
+        let line = StyledLine::of(style::PLAIN, hostile);
         assert_eq!(plain(&line), "a\u{241b}]0;t\u{2407}\u{240a}b");
     }
 }

@@ -1,7 +1,7 @@
 //! Markdown for a terminal: headings are highlighted, paragraphs are wrapped, tables are aligned.
 
 use super::text::width;
-use super::{Line, style};
+use super::{StyledLine, style};
 use anstyle::Style;
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 use toolmark_redact::{Printable, Redactor};
@@ -14,8 +14,8 @@ const GAP: usize = 2;
 /// Formats Markdown of toolmark itself as lines of at most `width` columns. Longer code lines and
 /// words are not broken.
 #[must_use]
-pub fn lines(text: &str, width: usize) -> Vec<Line> {
-    let mut page = Page { width: width.min(WIDEST), ..Page::default() };
+pub fn lines(text: &str, width: usize) -> Vec<StyledLine> {
+    let mut page = MarkdownPage { width: width.min(WIDEST), ..MarkdownPage::default() };
     for event in Parser::new_ext(text, Options::ENABLE_TABLES) {
         page.take(event);
     }
@@ -30,11 +30,11 @@ fn ours(text: &str) -> Printable {
 
 /// A page during layout.
 #[derive(Default)]
-struct Page {
+struct MarkdownPage {
     width: usize,
-    lines: Vec<Line>,
+    lines: Vec<StyledLine>,
     /// Words of the current block.
-    words: Words,
+    words: StyledWords,
     /// Active styles, the innermost last.
     styles: Vec<Style>,
     /// Indentation in columns of each enclosing list item.
@@ -46,10 +46,10 @@ struct Page {
     /// Target of the current link.
     link: Option<String>,
     is_code: bool,
-    rows: Vec<Vec<Words>>,
+    rows: Vec<Vec<StyledWords>>,
 }
 
-impl Page {
+impl MarkdownPage {
     fn take(&mut self, event: Event<'_>) {
         match event {
             Event::Start(tag) => self.start(tag),
@@ -61,7 +61,7 @@ impl Page {
             Event::HardBreak => self.flush(),
             Event::Rule => {
                 self.gap();
-                let mut line = Line::new();
+                let mut line = StyledLine::new();
                 line.repeat(style::DIM, "─", self.width);
                 self.lines.push(line);
             }
@@ -106,7 +106,7 @@ impl Page {
                 if let CodeBlockKind::Fenced(word) = kind
                     && let Some(label) = label(&word)
                 {
-                    self.lines.push(Line::indent(self.indent()).with(style::DIM, label));
+                    self.lines.push(StyledLine::indent(self.indent()).with(style::DIM, label));
                 }
             }
             Tag::Strong => self.styles.push(style::STRONG),
@@ -114,7 +114,7 @@ impl Page {
             Tag::Link { dest_url, .. } => self.link = Some(dest_url.into_string()),
             Tag::Table(_) => self.gap(),
             Tag::TableHead | Tag::TableRow => self.rows.push(Vec::new()),
-            Tag::TableCell => self.words = Words::default(),
+            Tag::TableCell => self.words = StyledWords::default(),
             _ => {}
         }
     }
@@ -168,7 +168,7 @@ impl Page {
     fn gap(&mut self) {
         self.flush();
         if self.mark.is_none() && self.lines.last().is_some_and(|line| line.width() > 0) {
-            self.lines.push(Line::new());
+            self.lines.push(StyledLine::new());
         }
     }
 
@@ -178,7 +178,7 @@ impl Page {
         let indent = self.indent();
         for line in words.wrap(self.width.saturating_sub(indent)) {
             let mark = self.mark.take().unwrap_or_default();
-            let mut whole = Line::indent(indent - width(&mark).min(indent));
+            let mut whole = StyledLine::indent(indent - width(&mark).min(indent));
             whole.push(style::PLAIN, ours(&mark));
             whole.append(line);
             self.lines.push(whole);
@@ -188,7 +188,7 @@ impl Page {
     fn code(&mut self, text: &str) {
         for line in text.lines() {
             let look = if line.starts_with("$ ") { style::USER } else { style::PLAIN };
-            let start = Line::indent(self.indent() + GAP);
+            let start = StyledLine::indent(self.indent() + GAP);
             self.lines.push(start.with(look, ours(line)));
         }
     }
@@ -205,7 +205,7 @@ impl Page {
             }
             self.lines.extend(table_row(row, &widths, indent, is_head));
             if is_head {
-                let mut line = Line::indent(indent);
+                let mut line = StyledLine::indent(indent);
                 let all = widths.iter().sum::<usize>() + GAP * widths.len().saturating_sub(1);
                 line.repeat(style::DIM, "─", all);
                 self.lines.push(line);
@@ -214,7 +214,7 @@ impl Page {
     }
 
     /// Lays out a table that is too wide row by row: the first cell, and the other cells below it.
-    fn records(&mut self, rows: &[Vec<Words>]) {
+    fn records(&mut self, rows: &[Vec<StyledWords>]) {
         let Some((head, rows)) = rows.split_first() else { return };
         for row in rows {
             let Some((first, rest)) = row.split_first() else { continue };
@@ -243,7 +243,12 @@ fn label(word: &str) -> Option<&'static str> {
 }
 
 /// Returns the lines of a row: its cells side by side, each wrapped.
-fn table_row(row: &[Words], widths: &[usize], indent: usize, is_head: bool) -> Vec<Line> {
+fn table_row(
+    row: &[StyledWords],
+    widths: &[usize],
+    indent: usize,
+    is_head: bool,
+) -> Vec<StyledLine> {
     let mut cells: Vec<_> = row
         .iter()
         .zip(widths)
@@ -255,7 +260,7 @@ fn table_row(row: &[Words], widths: &[usize], indent: usize, is_head: bool) -> V
     let height = cells.iter().map(ExactSizeIterator::len).max().unwrap_or(0);
     (0..height)
         .map(|_| {
-            let mut line = Line::indent(indent);
+            let mut line = StyledLine::indent(indent);
             let mut column = indent;
             for (cell, width) in cells.iter_mut().zip(widths) {
                 line.pad(column);
@@ -270,14 +275,14 @@ fn table_row(row: &[Words], widths: &[usize], indent: usize, is_head: bool) -> V
 /// Computes the column widths of a table. If there is room, each column is as wide as its widest
 /// cell; otherwise it fits its longest word and the columns share the remaining space. `None` if
 /// even the longest words do not fit.
-fn column_widths(rows: &[Vec<Words>], room: usize) -> Option<Vec<usize>> {
+fn column_widths(rows: &[Vec<StyledWords>], room: usize) -> Option<Vec<usize>> {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let widest = |of: fn(&Words) -> usize| -> Vec<usize> {
+    let widest = |of: fn(&StyledWords) -> usize| -> Vec<usize> {
         (0..columns)
             .map(|column| rows.iter().filter_map(|row| row.get(column)).map(of).max().unwrap_or(0))
             .collect()
     };
-    let (full, mut widths) = (widest(Words::width), widest(Words::longest));
+    let (full, mut widths) = (widest(StyledWords::width), widest(StyledWords::longest));
     let gaps = GAP * columns.saturating_sub(1);
     let mut left = room.checked_sub(gaps + widths.iter().sum::<usize>())?;
     while left > 0 && widths != full {
@@ -293,13 +298,13 @@ fn column_widths(rows: &[Vec<Words>], room: usize) -> Option<Vec<usize>> {
 
 /// Styled words; one word may have several styles.
 #[derive(Debug, Default, Clone)]
-struct Words {
+struct StyledWords {
     words: Vec<Vec<(Style, String)>>,
     /// Whether the last word may continue.
     is_open: bool,
 }
 
-impl Words {
+impl StyledWords {
     fn push(&mut self, style: Style, text: &str) {
         for c in text.chars() {
             if c.is_whitespace() {
@@ -339,14 +344,14 @@ impl Words {
     }
 
     /// Wraps the words into lines of at most `limit` columns; empty without words.
-    fn wrap(&self, limit: usize) -> Vec<Line> {
-        let mut lines: Vec<Line> = Vec::new();
+    fn wrap(&self, limit: usize) -> Vec<StyledLine> {
+        let mut lines: Vec<StyledLine> = Vec::new();
         for word in &self.words {
             match lines.last_mut() {
                 Some(line) if line.width() + 1 + word_width(word) <= limit => {
                     line.push(style::PLAIN, " ");
                 }
-                _ => lines.push(Line::new()),
+                _ => lines.push(StyledLine::new()),
             }
             for (look, text) in word {
                 lines.iter_mut().next_back().into_iter().for_each(|line| {

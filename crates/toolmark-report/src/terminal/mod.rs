@@ -14,7 +14,7 @@ use std::io;
 
 pub use glance::{first_words, glance};
 pub use headline::{Headline, headline, headline_of};
-pub use line::{Line, style};
+pub use line::{StyledLine, style};
 
 /// Escapes terminal control characters. A JSON writer has already escaped everything below U+0020;
 /// the remaining ones are inside strings.

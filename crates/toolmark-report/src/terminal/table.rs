@@ -1,7 +1,7 @@
 //! Tables for a terminal: columns side by side; wide columns shrink to fit.
 
-use super::text::{Layout, width};
-use super::{Line, style};
+use super::text::{TextLayout, width};
+use super::{StyledLine, style};
 use anstyle::Style;
 use toolmark_redact::Printable;
 
@@ -38,7 +38,7 @@ impl Give {
 
 /// A column.
 #[derive(Debug)]
-pub struct Column {
+pub struct TableColumn {
     head: &'static str,
     align: Align,
     give: Give,
@@ -46,7 +46,7 @@ pub struct Column {
     leaves: u8,
 }
 
-impl Column {
+impl TableColumn {
     /// Returns a left-aligned column.
     pub fn words(head: &'static str) -> Self {
         Self { head, align: Align::Left, give: Give::Never, leaves: 0 }
@@ -71,13 +71,13 @@ impl Column {
 }
 
 /// Style and text of a cell.
-pub type Cell = (Style, Printable);
+pub type StyledCell = (Style, Printable);
 
 /// A table.
 #[derive(Debug)]
-pub struct Table {
-    columns: Vec<Column>,
-    rows: Vec<Vec<Cell>>,
+pub struct TerminalTable {
+    columns: Vec<TableColumn>,
+    rows: Vec<Vec<StyledCell>>,
     /// Whether the last row is a sum.
     has_total: bool,
 }
@@ -85,20 +85,20 @@ pub struct Table {
 /// Spaces between columns.
 const GAP: usize = 2;
 
-impl Table {
+impl TerminalTable {
     /// Returns a table without rows.
     #[must_use]
-    pub fn new(columns: Vec<Column>) -> Self {
+    pub fn new(columns: Vec<TableColumn>) -> Self {
         Self { columns, rows: Vec::new(), has_total: false }
     }
 
     /// Adds a row.
-    pub fn row(&mut self, cells: Vec<Cell>) {
+    pub fn row(&mut self, cells: Vec<StyledCell>) {
         self.rows.push(cells);
     }
 
     /// Adds a sum as the last row.
-    pub fn total(&mut self, cells: Vec<Cell>) {
+    pub fn total(&mut self, cells: Vec<StyledCell>) {
         self.row(cells);
         self.has_total = true;
     }
@@ -106,7 +106,7 @@ impl Table {
     /// Formats the table within `limit` columns, if there is a limit. Returns the lines, and the
     /// headers of the dropped columns.
     #[must_use]
-    pub fn lines(&self, limit: Option<usize>) -> (Vec<Line>, Vec<&'static str>) {
+    pub fn lines(&self, limit: Option<usize>) -> (Vec<StyledLine>, Vec<&'static str>) {
         let natural: Vec<usize> = (0..self.columns.len()).map(|c| self.natural(c)).collect();
         let limit = limit.unwrap_or(usize::MAX);
         let mut kept: Vec<usize> = (0..self.columns.len()).collect();
@@ -123,7 +123,7 @@ impl Table {
         for (at, row) in self.rows.iter().enumerate() {
             if self.has_total && at + 1 == self.rows.len() && at > 0 {
                 let whole = widths.iter().sum::<usize>() + GAP * widths.len().saturating_sub(1);
-                let mut rule = Line::new();
+                let mut rule = StyledLine::new();
                 rule.repeat(style::DIM, "\u{2500}", whole);
                 lines.push(rule);
             }
@@ -162,23 +162,23 @@ impl Table {
         widths
     }
 
-    fn head_line(&self, kept: &[usize], widths: &[usize]) -> Line {
+    fn head_line(&self, kept: &[usize], widths: &[usize]) -> StyledLine {
         let cells = kept.iter().map(|&c| (style::DIM, self.columns[c].head.into()));
         self.cells_line(cells, kept, widths)
     }
 
-    fn row_line(&self, row: &[Cell], kept: &[usize], widths: &[usize]) -> Line {
+    fn row_line(&self, row: &[StyledCell], kept: &[usize], widths: &[usize]) -> StyledLine {
         let cells = kept.iter().filter_map(|&c| row.get(c).cloned());
         self.cells_line(cells, kept, widths)
     }
 
     fn cells_line(
         &self,
-        cells: impl Iterator<Item = Cell>,
+        cells: impl Iterator<Item = StyledCell>,
         kept: &[usize],
         widths: &[usize],
-    ) -> Line {
-        let mut line = Line::new();
+    ) -> StyledLine {
+        let mut line = StyledLine::new();
         let mut start = 0;
         for (((tone, text), &c), &w) in cells.zip(kept).zip(widths) {
             let column = &self.columns[c];
@@ -203,11 +203,11 @@ mod tests {
     use super::*;
     use toolmark_redact::Redactor;
 
-    fn table() -> Table {
-        let mut table = Table::new(vec![
-            Column::words("file").gives(Give::Start),
-            Column::words("kind").leaves(2),
-            Column::numbers("n").leaves(1),
+    fn table() -> TerminalTable {
+        let mut table = TerminalTable::new(vec![
+            TableColumn::words("file").gives(Give::Start),
+            TableColumn::words("kind").leaves(2),
+            TableColumn::numbers("n").leaves(1),
         ]);
         let cell = |text: &str| (style::PLAIN, Redactor::new(true).apply(text));
         table.row(vec![cell(&"x".repeat(60)), cell("some kind"), cell("12345")]);
@@ -226,7 +226,7 @@ mod tests {
 
     #[test]
     fn a_cell_is_measured_as_it_will_be_shown() {
-        let mut table = Table::new(vec![Column::words("a")]);
+        let mut table = TerminalTable::new(vec![TableColumn::words("a")]);
         table.row(vec![(style::PLAIN, "a\tb\u{1b}[1m".into())]);
         assert_eq!(table.natural(0), 6);
     }

@@ -7,7 +7,7 @@ pub use toolmark_redact::{is_obeyed, sanitize};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Layout of redacted text for a terminal. Text is measured in its sanitized form.
-pub trait Layout {
+pub trait TextLayout {
     /// Cuts the text to `limit` columns; cut text ends in `…`.
     #[must_use]
     fn cut(&self, limit: usize) -> Printable;
@@ -17,7 +17,7 @@ pub trait Layout {
     /// Wraps the text into lines of at most `limit` columns.
     #[must_use]
     fn wrap(&self, limit: usize) -> Vec<Printable>;
-    /// Like [`Layout::wrap`], with the continuation lines of a list item indented.
+    /// Like [`TextLayout::wrap`], with the continuation lines of a list item indented.
     #[must_use]
     fn wrap_item(&self, limit: usize) -> Vec<Printable>;
     /// Returns the lines.
@@ -31,7 +31,7 @@ pub trait Layout {
     fn width(&self) -> usize;
 }
 
-impl Layout for Printable {
+impl TextLayout for Printable {
     fn cut(&self, limit: usize) -> Printable {
         self.reshape(|text| cut(&sanitize(text), limit).into_owned())
     }

@@ -1,20 +1,21 @@
 //! The terminal report of a check: the verdict and the worst findings, the scorecard, and the
 //! findings by rule.
 
-use super::page::Page;
+use super::page::TextPage;
 use crate::checked::{examples, gates, gold, judged, kinds, overview, worst};
 use crate::model::{
-    CheckRun, Decisions, DestructiveCall, Evidence, Finding, GateRow, Group, Refined,
+    CheckRun, DestructiveCall, GateRow, PrintableDecisions, PrintableEvidence, PrintableFinding,
+    PrintableGroup, Refined,
 };
 use crate::shown::{in_trace, instant, sign, things};
-use crate::terminal::text::Layout;
-use crate::terminal::{Line, style};
-use crate::{Options, ReportError, Verbosity};
+use crate::terminal::text::TextLayout;
+use crate::terminal::{StyledLine, style};
+use crate::{ReportError, ReportOptions, Verbosity};
 use anstyle::Style;
 use std::io::{self, Write};
-use toolmark_check::changes::Trend;
-use toolmark_check::{Tally, ToolCard};
-use toolmark_outcome::{Axis, Printable, Role, Severity, Verdict, printable};
+use toolmark_check::changes::FindingTrend;
+use toolmark_check::{ScoreTally, ToolCard};
+use toolmark_outcome::{Axis, EvidenceRole, Printable, Severity, Verdict, printable};
 
 /// Maximum number of findings per rule.
 const OF_A_RULE: usize = 3;
@@ -27,10 +28,10 @@ const MAX_GROUPS: usize = 3;
 
 pub(super) fn write(
     run: &CheckRun,
-    options: &Options,
+    options: &ReportOptions,
     out: &mut dyn Write,
 ) -> Result<(), ReportError> {
-    let mut page = Page::new(options);
+    let mut page = TextPage::new(options);
     if options.verbosity == Verbosity::Quiet {
         for finding in run.new_findings()? {
             page.brief(&*finding?);
@@ -40,7 +41,7 @@ pub(super) fn write(
         let declared = overview::declared(run).map(|words| (style::BAD, words));
         let not_assessed = overview::not_assessed(run).map(|words| (style::WARN, words));
         for (tone, words) in declared.into_iter().chain(not_assessed) {
-            page.line(Line::of(tone, words));
+            page.line(StyledLine::of(tone, words));
         }
         run.gates.iter().filter(|row| row.verdict != Verdict::Pass).for_each(|r| page.gate(r));
         page.summary(run);
@@ -59,7 +60,7 @@ pub(super) fn write(
         page.kinds(run);
         page.decisions(&run.checked.decisions);
         for note in &run.notes {
-            page.line(Line::of(style::DIM, "note: ").with(style::DIM, note));
+            page.line(StyledLine::of(style::DIM, "note: ").with(style::DIM, note));
         }
         page.summary(run);
         page.colophon();
@@ -68,7 +69,7 @@ pub(super) fn write(
     Ok(())
 }
 
-impl Page<'_> {
+impl TextPage<'_> {
     /// Writes the verdict, and the worst findings in two lines each.
     fn verdict_and_worst(&mut self, run: &CheckRun) -> io::Result<()> {
         let tone = match run.verdict() {
@@ -82,12 +83,12 @@ impl Page<'_> {
         self.words(0, (tone.bold(), printable!("{}: ", lead)), style::PLAIN, &words);
         for finding in worst(run)? {
             let (tone, mark) = look(finding.severity);
-            let mut line = Line::of(tone, printable!("  {} ", mark));
+            let mut line = StyledLine::of(tone, printable!("  {} ", mark));
             line.push(style::STRONG, printable!("{} ", finding.code));
             line.push(style::PLAIN, &finding.message);
             self.line(line);
             let place = in_trace(&finding.place).cut_path(self.width - 4);
-            self.line(Line::of(style::PLAIN, "    ").with(style::USER, place));
+            self.line(StyledLine::of(style::PLAIN, "    ").with(style::USER, place));
         }
         self.out.push('\n');
         Ok(())
@@ -110,7 +111,7 @@ impl Page<'_> {
             if shown < groups.len() {
                 let more = groups.len() - shown;
                 let words = printable!("{:<9}{} more; --verbose shows them", "", more);
-                self.line(Line::of(style::DIM, words));
+                self.line(StyledLine::of(style::DIM, words));
             }
         }
         if all {
@@ -119,10 +120,10 @@ impl Page<'_> {
     }
 
     /// Writes `model    opus-4-5                  4.2 per 100 calls, 12 of 40 sessions affected`.
-    fn group(&mut self, word: &'static str, group: &Group) {
+    fn group(&mut self, word: &'static str, group: &PrintableGroup) {
         let name = overview::name(group);
         let name = if word == "project" { name.cut_path(NAME) } else { name.cut(NAME) };
-        let mut line = Line::of(style::DIM, printable!("{:<9}", word));
+        let mut line = StyledLine::of(style::DIM, printable!("{:<9}", word));
         line.push(style::STRONG, name);
         line.pad(9 + NAME + 2);
         let rate = overview::rate(group.per_100_calls());
@@ -136,12 +137,13 @@ impl Page<'_> {
 
     /// Writes a destructive call and its announcement.
     fn destructive(&mut self, call: &DestructiveCall) {
-        let mut line = Line::of(style::DIM, printable!("destructive, {}: ", call.announced.word()));
+        let mut line =
+            StyledLine::of(style::DIM, printable!("destructive, {}: ", call.announced.word()));
         line.push(style::PLAIN, &call.effect);
         self.line(line);
         if let Some(place) = &call.call.place {
             let place = in_trace(place).cut_path(self.width - 4);
-            self.line(Line::of(style::PLAIN, "    ").with(style::USER, place));
+            self.line(StyledLine::of(style::PLAIN, "    ").with(style::USER, place));
         }
         if let Some(said) = &call.said {
             self.wrapped(4, style::DIM, &said.summary());
@@ -153,7 +155,7 @@ impl Page<'_> {
         if let Some(time) = self.options.generated_at {
             let version = env!("CARGO_PKG_VERSION");
             let words = printable!("toolmark {} \u{b7} {}", version, instant(time));
-            self.line(Line::of(style::DIM, words));
+            self.line(StyledLine::of(style::DIM, words));
         }
     }
 
@@ -164,11 +166,13 @@ impl Page<'_> {
         }
         let all = self.options.verbosity == Verbosity::Verbose;
         let shown = if all { tools.len() } else { tools.len().min(TOOLS) };
-        let (head, total) = (Row::head(), run.checked.scorecard.total());
+        let (head, total) = (ScorecardRow::head(), run.checked.scorecard.total());
         let table = |form: CellForm| {
-            let mut rows: Vec<Row> =
-                tools[..shown].iter().map(|(name, card)| Row::of(name, card, form)).collect();
-            rows.push(Row::of(&"all tools".into(), &total, form));
+            let mut rows: Vec<ScorecardRow> = tools[..shown]
+                .iter()
+                .map(|(name, card)| ScorecardRow::of(name, card, form))
+                .collect();
+            rows.push(ScorecardRow::of(&"all tools".into(), &total, form));
             let columns = widths(rows.iter().chain([&head]));
             (form, rows, columns)
         };
@@ -178,7 +182,7 @@ impl Page<'_> {
         self.table_line(&head, &columns);
         for (at, row) in rows.iter().enumerate() {
             if at + 1 == rows.len() {
-                let mut rule = Line::new();
+                let mut rule = StyledLine::new();
                 rule.repeat(style::DIM, "\u{2500}", whole_width(&columns).min(self.width));
                 self.line(rule);
             }
@@ -186,7 +190,7 @@ impl Page<'_> {
         }
         if shown < tools.len() {
             let words = printable!("{} more tools; --verbose shows them", tools.len() - shown);
-            self.line(Line::of(style::DIM, words));
+            self.line(StyledLine::of(style::DIM, words));
         }
         for line in [form.legend()].into_iter().chain(gates::LEGEND_LINES) {
             self.wrapped(0, style::DIM, &line.into());
@@ -197,8 +201,8 @@ impl Page<'_> {
     }
 
     /// Writes the decisions that the guard would have made, if it would have intervened.
-    fn decisions(&mut self, decisions: &Decisions) {
-        let Decisions { allow, ask, deny, .. } = decisions;
+    fn decisions(&mut self, decisions: &PrintableDecisions) {
+        let PrintableDecisions { allow, ask, deny, .. } = decisions;
         if ask + deny == 0 {
             return;
         }
@@ -213,8 +217,8 @@ impl Page<'_> {
         self.wrapped(0, style::DIM, &words);
     }
 
-    fn table_line(&mut self, row: &Row, columns: &[usize]) {
-        let mut line = Line::new();
+    fn table_line(&mut self, row: &ScorecardRow, columns: &[usize]) {
+        let mut line = StyledLine::new();
         let mut start = 0;
         for (at, ((tone, text), column)) in row.cells.iter().zip(columns).enumerate() {
             let is_number = at == 1;
@@ -254,7 +258,7 @@ impl Page<'_> {
                 some.finish().iter().for_each(|finding| self.finding(finding));
                 let more = group.count - most;
                 let words = printable!("  and {} more; --verbose shows them", more);
-                self.line(Line::of(style::DIM, words));
+                self.line(StyledLine::of(style::DIM, words));
             }
         }
         if !groups.is_empty() {
@@ -263,9 +267,9 @@ impl Page<'_> {
         Ok(())
     }
 
-    fn rule(&mut self, first: &Finding, count: usize) {
+    fn rule(&mut self, first: &PrintableFinding, count: usize) {
         let (tone, _) = look(first.severity);
-        let mut line = Line::of(tone.bold(), first.severity.word());
+        let mut line = StyledLine::of(tone.bold(), first.severity.word());
         line.push(style::STRONG, printable!(" {} {}", first.code, first.name));
         line.push(style::DIM, printable!("  {} \u{d7} {}", first.axis, count));
         if first.confidence != toolmark_outcome::Confidence::High {
@@ -274,14 +278,14 @@ impl Page<'_> {
         self.line(line);
     }
 
-    fn finding(&mut self, finding: &Finding) {
+    fn finding(&mut self, finding: &PrintableFinding) {
         let (tone, mark) = look(finding.severity);
         for (at, part) in finding.message.wrap(self.width - 4).into_iter().enumerate() {
             let lead = if at == 0 { printable!("  {} ", mark) } else { "    ".into() };
-            self.line(Line::of(tone, lead).with(style::PLAIN, part));
+            self.line(StyledLine::of(tone, lead).with(style::PLAIN, part));
         }
         let place = in_trace(&finding.place).cut_path(self.width - 4);
-        self.line(Line::of(style::PLAIN, "    ").with(style::USER, place));
+        self.line(StyledLine::of(style::PLAIN, "    ").with(style::USER, place));
         for evidence in &finding.evidence {
             self.finding_evidence(evidence, finding);
         }
@@ -291,9 +295,9 @@ impl Page<'_> {
         self.wrapped(4, style::GOOD, &printable!("\u{2192} {}", finding.remedy));
     }
 
-    fn finding_evidence(&mut self, evidence: &Evidence, finding: &Finding) {
+    fn finding_evidence(&mut self, evidence: &PrintableEvidence, finding: &PrintableFinding) {
         let place = evidence.call.as_ref().and_then(|call| call.place.as_ref());
-        let mut line = Line::of(style::PLAIN, "    ");
+        let mut line = StyledLine::of(style::PLAIN, "    ");
         match place.or(evidence.place.as_ref()) {
             Some(place) if place.file != finding.place.file => {
                 line.push(style::USER, in_trace(place).cut_path(self.width / 2));
@@ -306,7 +310,7 @@ impl Page<'_> {
             _ => {}
         }
         // The text of the first evidence item is omitted if it repeats the message.
-        if evidence.role != Role::Violation || evidence.text != finding.message {
+        if evidence.role != EvidenceRole::Violation || evidence.text != finding.message {
             line.push(style::DIM, printable!("{}: ", evidence.text));
         }
         match (&evidence.call, &evidence.excerpt) {
@@ -350,17 +354,17 @@ impl Page<'_> {
         let shown = if all { changed.len() } else { changed.len().min(kinds::MAX_ROWS) };
         for kind in &changed[..shown] {
             let (tone, mark) = match kind.trend {
-                Trend::New | Trend::More => (style::BAD, "+"),
+                FindingTrend::New | FindingTrend::More => (style::BAD, "+"),
                 _ => (style::GOOD, "-"),
             };
-            let mut line = Line::of(tone, printable!("{} {} ", mark, kind.trend.word()));
+            let mut line = StyledLine::of(tone, printable!("{} {} ", mark, kind.trend.word()));
             line.push(style::STRONG, kinds::subject(kind));
             line.push(style::DIM, printable!("  {}", kinds::rates(kind)));
             self.line(line);
         }
         if shown < changed.len() {
             let more = printable!("{} more kinds; --verbose shows them", changed.len() - shown);
-            self.line(Line::of(style::DIM, more));
+            self.line(StyledLine::of(style::DIM, more));
         }
         self.wrapped(0, style::DIM, &kinds::LEGEND.into());
         self.out.push('\n');
@@ -373,7 +377,7 @@ impl Page<'_> {
             Verdict::Fail => style::BAD,
             Verdict::Unknown(_) => style::WARN,
         };
-        let mut line = Line::of(tone, printable!("{} gate ", sign(row.verdict)));
+        let mut line = StyledLine::of(tone, printable!("{} gate ", sign(row.verdict)));
         line.push(style::STRONG, row.subject());
         line.push(style::PLAIN, printable!(" {} {}  ", row.op, row.threshold));
         line.push(tone, gates::value(row));
@@ -390,9 +394,9 @@ impl Page<'_> {
     }
 
     /// Writes one finding on one line, in the format of compilers.
-    fn brief(&mut self, finding: &Finding) {
+    fn brief(&mut self, finding: &PrintableFinding) {
         let (tone, _) = look(finding.severity);
-        let mut line = Line::of(style::PLAIN, printable!("{}: ", in_trace(&finding.place)));
+        let mut line = StyledLine::of(style::PLAIN, printable!("{}: ", in_trace(&finding.place)));
         line.push(tone, finding.severity.word());
         line.push(style::PLAIN, printable!(" {} {}", finding.code, finding.message));
         // Lines of quiet output are not cut.
@@ -407,7 +411,7 @@ impl Page<'_> {
     fn summary(&mut self, run: &CheckRun) {
         let card = &run.checked.scorecard;
         let calls = card.total().calls;
-        let mut line = Line::new();
+        let mut line = StyledLine::new();
         let counts: Vec<(Style, Printable)> = Severity::ALL
             .iter()
             .rev()
@@ -444,11 +448,11 @@ impl Page<'_> {
 }
 
 /// One row of the scorecard.
-struct Row {
+struct ScorecardRow {
     cells: Vec<(Style, Printable)>,
 }
 
-impl Row {
+impl ScorecardRow {
     fn head() -> Self {
         let words = ["tool", "calls"].into_iter().chain(Axis::ALL.iter().map(|axis| axis.word()));
         Self { cells: words.map(|word| (style::DIM, word.into())).collect() }
@@ -491,7 +495,7 @@ impl CellForm {
 }
 
 /// Minimum widths of the columns.
-fn widths<'r>(rows: impl Iterator<Item = &'r Row>) -> Vec<usize> {
+fn widths<'r>(rows: impl Iterator<Item = &'r ScorecardRow>) -> Vec<usize> {
     let mut widths = Vec::new();
     for row in rows {
         widths.resize(widths.len().max(row.cells.len()), 0);
@@ -508,7 +512,7 @@ fn whole_width(columns: &[usize]) -> usize {
 }
 
 /// Formats a rate with its count and its interval.
-fn cell(tally: Tally, form: CellForm) -> (Style, Printable) {
+fn cell(tally: ScoreTally, form: CellForm) -> (Style, Printable) {
     let (Some(rate), Some((low, high))) = (tally.rate(), tally.interval()) else {
         return (style::DIM, "\u{2013}".into());
     };
@@ -543,7 +547,7 @@ fn look(severity: Severity) -> (Style, &'static str) {
 #[cfg(test)]
 mod tests {
     use crate::checked::tests::{report, sample};
-    use crate::{Options, format_by_id};
+    use crate::{ReportOptions, format_by_id};
 
     #[test]
     fn the_verdict_and_the_worst_findings_come_first() {
@@ -568,7 +572,7 @@ mod tests {
         };
         let findings = vec![of("a", 101), of("a", 102), of("a", 103), of("b", 104), of("c", 105)];
         run.checked.findings = findings;
-        let text = format_by_id("text").unwrap().to_text(&run, &Options::default()).unwrap();
+        let text = format_by_id("text").unwrap().to_text(&run, &ReportOptions::default()).unwrap();
         let details = text.split("repeated-read").nth(1).unwrap();
         for (line, is_shown) in [(101, true), (102, false), (103, false), (104, true), (105, true)]
         {
@@ -579,7 +583,7 @@ mod tests {
     #[test]
     fn a_report_says_when_it_was_made_and_by_which_version() {
         let time = "2026-02-12T10:00:00Z".parse().unwrap();
-        let options = Options { generated_at: Some(time), ..Options::default() };
+        let options = ReportOptions { generated_at: Some(time), ..ReportOptions::default() };
         // A table of one kind of rows has no column for it.
         for format in crate::FORMATS.iter().filter(|f| f.has_findings && f.is_text && f.id != "csv")
         {

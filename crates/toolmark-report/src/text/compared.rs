@@ -1,16 +1,16 @@
 //! The terminal report of a comparison, regressions first.
 
-use super::page::Page;
+use super::page::TextPage;
 use crate::compared::{self, ARROW, signed};
 use crate::model::FindingRef;
 use crate::shown;
-use crate::terminal::text::Layout;
-use crate::terminal::{Line, style};
-use crate::{Options, ReportError, Verbosity};
+use crate::terminal::text::TextLayout;
+use crate::terminal::{StyledLine, style};
+use crate::{ReportError, ReportOptions, Verbosity};
 use anstyle::Style;
 use std::io::Write;
 use toolmark_compare::{
-    CaseChange, CaseRef, Change, CheckedChange, Comparison, GradedChange, Group,
+    CaseChange, CaseRef, CheckedChange, Comparison, GradedChange, PairGroup, VerdictChange,
 };
 use toolmark_outcome::{Printable, Verdict, printable};
 
@@ -19,20 +19,20 @@ const FEW: usize = 20;
 
 pub(super) fn write(
     comparison: &Comparison,
-    options: &Options,
+    options: &ReportOptions,
     out: &mut dyn Write,
 ) -> Result<(), ReportError> {
-    let mut page = Page::new(options);
+    let mut page = TextPage::new(options);
     page.compared(comparison);
     out.write_all(page.out.as_bytes())?;
     Ok(())
 }
 
-impl Page<'_> {
+impl TextPage<'_> {
     fn compared(&mut self, comparison: &Comparison) {
         let quiet = self.is(Verbosity::Quiet);
         if let Some(table) = &comparison.targets {
-            self.line(Line::of(style::STRONG, &comparison.before));
+            self.line(StyledLine::of(style::STRONG, &comparison.before));
             self.gap();
             self.targets(table);
             for note in &comparison.notes {
@@ -41,7 +41,7 @@ impl Page<'_> {
             return;
         }
         if !quiet {
-            let names = Line::of(style::STRONG, &comparison.before);
+            let names = StyledLine::of(style::STRONG, &comparison.before);
             let names = names.with(style::DIM, printable!(" {} ", ARROW));
             self.line(names.with(style::STRONG, &comparison.after));
             self.gap();
@@ -70,10 +70,10 @@ impl Page<'_> {
 
     fn cases(&mut self, graded: &GradedChange, comparison: &Comparison) {
         for (change, title, sign, style) in [
-            (Change::Regression, "passed, fails now", "\u{2717} ", style::BAD),
-            (Change::Unknown, "unknown in one of the runs", "? ", style::WARN),
-            (Change::Improvement, "failed, passes now", "\u{2713} ", style::GOOD),
-            (Change::Same, "same verdict, other score", "  ", style::PLAIN),
+            (VerdictChange::Regression, "passed, fails now", "\u{2717} ", style::BAD),
+            (VerdictChange::Unknown, "unknown in one of the runs", "? ", style::WARN),
+            (VerdictChange::Improvement, "failed, passes now", "\u{2713} ", style::GOOD),
+            (VerdictChange::Same, "same verdict, other score", "  ", style::PLAIN),
         ] {
             self.list(&graded.changed(change), (title, sign, style));
         }
@@ -83,7 +83,7 @@ impl Page<'_> {
             self.only(cases, name);
         }
         if graded.is_empty() && !self.is(Verbosity::Quiet) {
-            self.line(Line::of(style::GOOD, "no case differs"));
+            self.line(StyledLine::of(style::GOOD, "no case differs"));
             self.gap();
         }
         self.groups(graded);
@@ -100,19 +100,21 @@ impl Page<'_> {
         let quiet = self.is(Verbosity::Quiet);
         if !quiet {
             let count = shown::things(cases.len() as u64, "case");
-            self.line(Line::of(style::STRONG, title).with(style::DIM, printable!("  {}", count)));
+            self.line(
+                StyledLine::of(style::STRONG, title).with(style::DIM, printable!("  {}", count)),
+            );
         }
         let most = if self.is(Verbosity::Verbose) { usize::MAX } else { FEW };
         for case in cases.iter().take(most) {
-            let mut line = Line::of(style, sign).with(style::STRONG, case.label());
+            let mut line = StyledLine::of(style, sign).with(style::STRONG, case.label());
             line.push(style::PLAIN, printable!("  {}", sides(case)));
             self.line(line);
             let is_past = matches!(case.before.verdict, Verdict::Unknown(_));
             let (lead, reason) = match case.change {
-                Change::Same => continue,
-                Change::Improvement => ("was: ", &case.before.reason),
-                Change::Unknown if is_past => ("was: ", &case.before.reason),
-                Change::Unknown | Change::Regression => ("", &case.after.reason),
+                VerdictChange::Same => continue,
+                VerdictChange::Improvement => ("was: ", &case.before.reason),
+                VerdictChange::Unknown if is_past => ("was: ", &case.before.reason),
+                VerdictChange::Unknown | VerdictChange::Regression => ("", &case.after.reason),
             };
             if !quiet {
                 self.words(4, (style::DIM, lead), style::DIM, reason);
@@ -120,7 +122,7 @@ impl Page<'_> {
         }
         if cases.len() > most {
             let more = printable!("  \u{2026} {} more; --verbose lists all", cases.len() - most);
-            self.line(Line::of(style::DIM, more));
+            self.line(StyledLine::of(style::DIM, more));
         }
         if !quiet {
             self.gap();
@@ -146,18 +148,18 @@ impl Page<'_> {
         if graded.groups.is_empty() || self.is(Verbosity::Quiet) {
             return;
         }
-        let name = |group: &Group| group.name.clone().unwrap_or("\u{2013}".into());
+        let name = |group: &PairGroup| group.name.clone().unwrap_or("\u{2013}".into());
         let widest = graded.groups.iter().map(|group| name(group).width()).max().unwrap_or(0);
         let first = widest.clamp(8, (self.width / 3).max(8)) + 2;
         let columns = [first, first + 7, first + 18, first + 33];
-        let mut head = Line::of(style::DIM, graded.by.word());
+        let mut head = StyledLine::of(style::DIM, graded.by.word());
         for (column, word) in columns.iter().zip(["cases", "passed", "score", "difference"]) {
             head.pad(*column);
             head.push(style::DIM, word);
         }
         self.line(head);
         for group in &graded.groups {
-            let mut line = Line::of(style::PLAIN, name(group).cut(first - 2));
+            let mut line = StyledLine::of(style::PLAIN, name(group).cut(first - 2));
             line.pad(columns[0]);
             line.push(style::PLAIN, group.cases);
             line.pad(columns[1]);
@@ -183,15 +185,15 @@ impl Page<'_> {
                 if n > 0 {
                     let cases = shown::things(n, "case");
                     let words = printable!("  {} in the {} run only", cases, side);
-                    self.line(Line::of(style::DIM, words));
+                    self.line(StyledLine::of(style::DIM, words));
                 }
             }
         }
         self.gap();
     }
 
-    fn sums(&mut self, total: &Group) {
-        let mut line = Line::new();
+    fn sums(&mut self, total: &PairGroup) {
+        let mut line = StyledLine::new();
         line.push(style::PLAIN, printable!("{} in both", shown::things(total.cases, "case")));
         for (n, word, style) in [
             (total.regressions, "regression", style::BAD),
@@ -231,7 +233,7 @@ impl Page<'_> {
                 }
                 _ => Printable::default(),
             };
-            let mut line = Line::of(style::DIM, row.name);
+            let mut line = StyledLine::of(style::DIM, row.name);
             line.pad(8);
             let words =
                 printable!("{} {} {} ({}{})", row.before, ARROW, row.after, row.difference, of);
@@ -243,7 +245,7 @@ impl Page<'_> {
         let quiet = self.is(Verbosity::Quiet);
         let (new, gone) = (checked.new.len() as u64, checked.gone.len() as u64);
         let tone = if new > 0 { style::BAD } else { style::GOOD };
-        let line = Line::of(style::STRONG, "findings  ");
+        let line = StyledLine::of(style::STRONG, "findings  ");
         let line = line.with(tone, printable!("{} new", new));
         let words = printable!(", {} gone, {} in both", gone, checked.known);
         self.line(line.with(style::PLAIN, words));
@@ -254,7 +256,7 @@ impl Page<'_> {
         }
         if !checked.kinds.is_empty() && !quiet {
             self.gap();
-            self.line(Line::of(style::STRONG, "findings per opportunity, by kind"));
+            self.line(StyledLine::of(style::STRONG, "findings per opportunity, by kind"));
             for kind in &checked.kinds {
                 let bucket = kind.bucket.as_ref().map(|bucket| printable!(".{}", bucket));
                 let words = printable!(
@@ -270,7 +272,7 @@ impl Page<'_> {
                     kind.now.of
                 );
                 let p = kind.p.map(|p| printable!("  p {}", compared::probability(p)));
-                let line = Line::indent(2).with(style::PLAIN, words);
+                let line = StyledLine::indent(2).with(style::PLAIN, words);
                 self.line(line.with(style::DIM, p.unwrap_or_default()));
             }
         }
@@ -308,7 +310,7 @@ impl Page<'_> {
                 let (a, b) = (shown::score(change.before), shown::score(change.after));
                 let words =
                     printable!("{}  {} {} {} ({})", name, a, ARROW, b, signed(change.difference));
-                self.line(Line::of(style::PLAIN, words));
+                self.line(StyledLine::of(style::PLAIN, words));
             }
         }
         self.measures(&checked.measures, None);
@@ -331,7 +333,7 @@ impl Page<'_> {
         }
         if findings.len() > most {
             let more = printable!("  \u{2026} {} more; --verbose lists all", findings.len() - most);
-            self.line(Line::of(style::DIM, more));
+            self.line(StyledLine::of(style::DIM, more));
         }
     }
 }
@@ -339,7 +341,7 @@ impl Page<'_> {
 /// Both verdicts, the trials if there are several, and both scores.
 fn sides(case: &CaseChange) -> Printable {
     let mut words = match case.change {
-        Change::Same => printable!("{}", case.after.verdict.word()),
+        VerdictChange::Same => printable!("{}", case.after.verdict.word()),
         _ => compared::verdicts(Some(case.before.verdict), Some(case.after.verdict)),
     };
     if case.before.trials > 1 || case.after.trials > 1 {

@@ -1,11 +1,11 @@
 //! The terminal report of grading: failures and their reasons first.
 
-use super::page::Page;
-use crate::model::{CaseResult, CaseSummary, GraderResult, Part, RunResult};
+use super::page::TextPage;
+use crate::model::{CaseResult, CaseSummary, GraderResult, PrintablePart, RunResult};
 use crate::shown::{self, NamedOutcome};
-use crate::terminal::text::Layout;
-use crate::terminal::{Line, style};
-use crate::{Options, Outcomes, ReportError, Verbosity, alignment, targets};
+use crate::terminal::text::TextLayout;
+use crate::terminal::{StyledLine, style};
+use crate::{Outcomes, ReportError, ReportOptions, Verbosity, alignment, targets};
 use anstyle::Style;
 use std::io::Write;
 use toolmark_compare::TargetTable;
@@ -20,10 +20,10 @@ const PLENTY: usize = 100;
 
 pub(super) fn write(
     run: &RunResult,
-    options: &Options,
+    options: &ReportOptions,
     out: &mut dyn Write,
 ) -> Result<(), ReportError> {
-    let mut page = Page::new(options);
+    let mut page = TextPage::new(options);
     page.heading(run);
     let outcomes = NamedOutcome::all(run);
     let with = |word: &'static str| {
@@ -49,9 +49,9 @@ pub(super) fn write(
 }
 
 /// Writes the text below the headline of an outcome; in quiet output, the text for the headline.
-pub(crate) fn piece(outcome: &CaseResult, options: &Options, out: &mut Vec<u8>) -> usize {
+pub(crate) fn piece(outcome: &CaseResult, options: &ReportOptions, out: &mut Vec<u8>) -> usize {
     let shown = NamedOutcome { result: outcome, title: Printable::default() };
-    let mut page = Page::new(options);
+    let mut page = TextPage::new(options);
     match outcome.verdict {
         _ if shown.is_not_run() => {}
         Verdict::Pass => page.pass(&shown),
@@ -70,17 +70,17 @@ pub(crate) fn piece(outcome: &CaseResult, options: &Options, out: &mut Vec<u8>) 
 pub(crate) fn write_pieces(
     run: &RunResult,
     outcomes: &mut dyn Outcomes,
-    options: &Options,
+    options: &ReportOptions,
     out: &mut dyn Write,
 ) -> Result<(), ReportError> {
-    let mut page = Page::new(options);
+    let mut page = TextPage::new(options);
     page.heading(run);
     let all = outcomes.count();
     let with = |outcomes: &dyn Outcomes, which: fn(Verdict) -> bool| -> Vec<usize> {
         (0..all).filter(|at| which(outcomes.verdict(*at))).collect()
     };
     let mut piece = Vec::new();
-    let mut add = |page: &mut Page<'_>, outcomes: &mut dyn Outcomes, at: usize| {
+    let mut add = |page: &mut TextPage<'_>, outcomes: &mut dyn Outcomes, at: usize| {
         outcomes.read(at, &mut piece)?;
         let row = outcomes.row(at);
         let below = String::from_utf8_lossy(&piece);
@@ -124,22 +124,21 @@ pub(crate) fn write_pieces(
 
 /// Text of the graders of an outcome, without colours, for formats with room for text.
 pub(crate) fn details(shown: &NamedOutcome<'_>, columns: usize) -> String {
-    let options = Options { width: columns, ..Options::default() };
-    let mut page = Page::new(&options);
+    let options = ReportOptions { width: columns, ..ReportOptions::default() };
+    let mut page = TextPage::new(&options);
     page.graders(shown, 0);
     page.out
 }
 
-impl Page<'_> {
+impl TextPage<'_> {
     fn heading(&mut self, run: &RunResult) {
         if self.is(Verbosity::Quiet) {
             return;
         }
         let mut line = match &run.name {
-            Some(name) => {
-                Line::of(style::STRONG, name).with(style::DIM, printable!(" \u{b7} {}", run.spec))
-            }
-            None => Line::of(style::STRONG, &run.spec),
+            Some(name) => StyledLine::of(style::STRONG, name)
+                .with(style::DIM, printable!(" \u{b7} {}", run.spec)),
+            None => StyledLine::of(style::STRONG, &run.spec),
         };
         line.push(style::DIM, printable!(" \u{b7} {}", run.dialect));
         line.push(style::DIM, printable!(" \u{b7} {}", targets::scope(run)));
@@ -165,7 +164,7 @@ impl Page<'_> {
         title: &Printable,
         after: &Printable,
     ) {
-        let mut line = Line::of(tone(verdict), shown::sign(verdict))
+        let mut line = StyledLine::of(tone(verdict), shown::sign(verdict))
             .with(style::PLAIN, " ")
             .with(style::STRONG, title);
         let telling = !matches!((verdict, score), (Verdict::Pass, Some(1.0)));
@@ -213,7 +212,7 @@ impl Page<'_> {
 
     fn grader(&mut self, grader: &GraderResult, indent: usize) {
         let outcome = &grader.outcome;
-        let mut head = Line::indent(indent)
+        let mut head = StyledLine::indent(indent)
             .with(tone(outcome.verdict), shown::sign(outcome.verdict))
             .with(style::PLAIN, " ")
             .with(style::STRONG, shown::grader(grader));
@@ -235,7 +234,7 @@ impl Page<'_> {
         let verbose = self.is(Verbosity::Verbose);
         if let Some(explanation) = &outcome.explanation {
             for line in alignment::lines(explanation, self.width.saturating_sub(inner), verbose) {
-                let mut indented = Line::indent(inner);
+                let mut indented = StyledLine::indent(inner);
                 indented.append(line);
                 self.line(indented);
             }
@@ -256,9 +255,9 @@ impl Page<'_> {
         }
     }
 
-    fn parts(&mut self, parts: &[Part], indent: usize) {
+    fn parts(&mut self, parts: &[PrintablePart], indent: usize) {
         let verbose = self.is(Verbosity::Verbose);
-        let worth = |part: &&Part| verbose || part.verdict != Verdict::Pass;
+        let worth = |part: &&PrintablePart| verbose || part.verdict != Verdict::Pass;
         let most = if verbose { PLENTY } else { ENOUGH };
         for part in parts.iter().filter(worth).take(most) {
             let sign = printable!("{} ", shown::sign(part.verdict));
@@ -375,7 +374,7 @@ impl Page<'_> {
         while ks.len() > room.max(1) {
             ks.remove(if ks.len() > 2 { ks.len() - 2 } else { 1 });
         }
-        let mut head = Line::of(style::DIM, "trials");
+        let mut head = StyledLine::of(style::DIM, "trials");
         head.pad(first);
         head.push(style::DIM, "passed");
         head.pad(second);
@@ -388,7 +387,7 @@ impl Page<'_> {
         }
         self.line(head);
         for case in &rows {
-            let mut line = Line::of(style::PLAIN, case.label().cut(first - 2));
+            let mut line = StyledLine::of(style::PLAIN, case.label().cut(first - 2));
             line.pad(first);
             line.push(style::PLAIN, shown::trials(case));
             line.pad(second);
@@ -405,7 +404,10 @@ impl Page<'_> {
         }
         if rows.len() < cases.len() {
             let more = shown::things((cases.len() - rows.len()) as u64, "more case");
-            self.line(Line::of(style::DIM, printable!("\u{2026} {}: all trials passed", more)));
+            self.line(StyledLine::of(
+                style::DIM,
+                printable!("\u{2026} {}: all trials passed", more),
+            ));
         }
         self.gap();
     }
@@ -435,14 +437,14 @@ impl Page<'_> {
             let cells = widest(&mut rows.iter().map(|(_, cells)| cells[at].width()));
             columns.push(columns[at] + cells.max(sums.target.width().min(24)) + 2);
         }
-        let mut head = Line::of(style::DIM, "target");
+        let mut head = StyledLine::of(style::DIM, "target");
         for (column, sums) in columns.iter().zip(&table.targets) {
             head.pad(*column);
             head.push(style::STRONG, sums.target.cut(24));
         }
         self.line(head);
         for (name, cells) in rows {
-            let mut line = Line::of(style::PLAIN, name.cut(first - 2));
+            let mut line = StyledLine::of(style::PLAIN, name.cut(first - 2));
             for (column, cell) in columns.iter().zip(cells) {
                 line.pad(*column);
                 line.push(style::PLAIN, cell);
@@ -465,8 +467,8 @@ impl Page<'_> {
             self.words(0, (style::DIM, ""), style::DIM, &took);
         }
         let summary = &run.summary;
-        let mut line = Line::new();
-        let part = |line: &mut Line, n: u64, word: &'static str, style: Style| {
+        let mut line = StyledLine::new();
+        let part = |line: &mut StyledLine, n: u64, word: &'static str, style: Style| {
             let style = if n > 0 { style } else { style::PLAIN };
             line.push(style, printable!("{} {}", n, word));
         };
@@ -510,7 +512,7 @@ mod tests {
     use crate::testing;
     use std::time::Duration;
 
-    fn text(options: &Options) -> String {
+    fn text(options: &ReportOptions) -> String {
         let mut out = Vec::new();
         write(&testing::sample(), options, &mut out).unwrap();
         String::from_utf8(out).unwrap()
@@ -518,13 +520,14 @@ mod tests {
 
     #[test]
     fn normal() {
-        let options = Options { elapsed: Some(Duration::from_millis(21)), ..Options::default() };
+        let options =
+            ReportOptions { elapsed: Some(Duration::from_millis(21)), ..ReportOptions::default() };
         insta::assert_snapshot!(text(&options));
     }
 
     #[test]
     fn quiet() {
-        let options = Options { verbosity: Verbosity::Quiet, ..Options::default() };
+        let options = ReportOptions { verbosity: Verbosity::Quiet, ..ReportOptions::default() };
         insta::assert_snapshot!(text(&options));
     }
 
@@ -532,7 +535,8 @@ mod tests {
     fn lines_keep_to_the_width() {
         for columns in [40, 72, 120] {
             for verbosity in [Verbosity::Quiet, Verbosity::Normal, Verbosity::Verbose] {
-                let options = Options { width: columns, verbosity, ..Options::default() };
+                let options =
+                    ReportOptions { width: columns, verbosity, ..ReportOptions::default() };
                 for line in text(&options).lines() {
                     assert!(width(line) <= columns, "{columns}: {line:?}");
                 }
@@ -542,7 +546,7 @@ mod tests {
 
     #[test]
     fn colour_changes_no_word() {
-        let coloured = text(&Options { colour: true, ..Options::default() });
+        let coloured = text(&ReportOptions { colour: true, ..ReportOptions::default() });
         assert!(coloured.contains("\u{1b}[31m"), "nothing is red");
         let mut words = String::new();
         let mut rest = coloured.as_str();
@@ -552,14 +556,14 @@ mod tests {
             rest = &rest[start + end + 1..];
         }
         words.push_str(rest);
-        assert_eq!(words, text(&Options::default()));
+        assert_eq!(words, text(&ReportOptions::default()));
     }
 
     #[test]
     fn many_passes_are_a_number() {
         let run = testing::many(200);
         let mut out = Vec::new();
-        write(&run, &Options::default(), &mut out).unwrap();
+        write(&run, &ReportOptions::default(), &mut out).unwrap();
         let text = String::from_utf8(out).unwrap();
         assert!(!text.lines().any(|line| line.starts_with('\u{2713}')));
         let last = text.lines().last().unwrap();
@@ -571,7 +575,7 @@ mod tests {
     #[test]
     fn many_trials_that_all_pass_are_a_number() {
         let mut out = Vec::new();
-        write(&testing::many(400), &Options::default(), &mut out).unwrap();
+        write(&testing::many(400), &ReportOptions::default(), &mut out).unwrap();
         let text = String::from_utf8(out).unwrap();
         let last = text.lines().find(|line| line.ends_with("all trials passed")).unwrap();
         assert!(last.contains("more cases"), "{last}");

@@ -1,13 +1,13 @@
 //! The terminal report of issues: description, frequency, first occurrence and fix.
 
-use super::page::Page;
+use super::page::TextPage;
 use crate::model::{FeedRun, Issue};
-use crate::terminal::{Line, human, style};
-use crate::{Options, ReportError, Verbosity};
+use crate::terminal::{StyledLine, human, style};
+use crate::{ReportError, ReportOptions, Verbosity};
 use anstyle::Style;
 use jiff::SignedDuration;
 use std::io::Write;
-use toolmark_feed::State;
+use toolmark_feed::IssueState;
 use toolmark_outcome::{Printable, printable};
 
 /// Maximum number of issues, unless all are requested.
@@ -15,10 +15,10 @@ const MAX_ISSUES: usize = 20;
 
 pub(super) fn write(
     run: &FeedRun,
-    options: &Options,
+    options: &ReportOptions,
     out: &mut dyn Write,
 ) -> Result<(), ReportError> {
-    let mut page = Page::new(options);
+    let mut page = TextPage::new(options);
     let is_all = page.is(Verbosity::Verbose);
     // An issue of a rule is hidden if an issue of failures has the same calls.
     let is_shown = |one: &&Issue| is_all || (one.state.is_open() && one.same_calls.is_none());
@@ -33,10 +33,10 @@ pub(super) fn write(
     }
     if !page.is(Verbosity::Quiet) {
         page.gap();
-        page.line(Line::of(style::STRONG, summary(run)));
+        page.line(StyledLine::of(style::STRONG, summary(run)));
         if open.len() > most {
             let more = human::things((open.len() - most) as u64, "more issue");
-            page.line(Line::of(style::DIM, printable!("{}; --verbose shows them", more)));
+            page.line(StyledLine::of(style::DIM, printable!("{}; --verbose shows them", more)));
         }
         for note in &run.notes {
             page.words(0, (style::DIM, "note: "), style::DIM, note);
@@ -51,35 +51,36 @@ fn summary(run: &FeedRun) -> Printable {
     let count = run.issues.iter().map(|issue| issue.count).sum();
     let occurrences = human::things(count, "occurrence");
     let sessions = human::things(run.sessions, "session");
-    let in_state = |state: State| {
+    let in_state = |state: IssueState| {
         let n = run.issues.iter().filter(|issue| issue.state == state).count();
         (n > 0).then(|| printable!(", {} {}", n as u64, state.word()))
     };
-    let states: Vec<Printable> = State::ALL.iter().filter_map(|state| in_state(*state)).collect();
+    let states: Vec<Printable> =
+        IssueState::ALL.iter().filter_map(|state| in_state(*state)).collect();
     printable!("{} ({}) in {}{}", issues, occurrences, sessions, Printable::join(&states, ""))
 }
 
-fn state_style(state: State) -> Style {
+fn state_style(state: IssueState) -> Style {
     match state {
-        State::Regressed | State::Escalating => style::BAD,
-        State::New => style::WARN,
-        State::Ongoing => style::PLAIN,
-        State::Resolved | State::Ignored => style::DIM,
+        IssueState::Regressed | IssueState::Escalating => style::BAD,
+        IssueState::New => style::WARN,
+        IssueState::Ongoing => style::PLAIN,
+        IssueState::Resolved | IssueState::Ignored => style::DIM,
     }
 }
 
-fn head(issue: &Issue) -> Line {
+fn head(issue: &Issue) -> StyledLine {
     let id: String = issue.id.to_string();
-    let mut line = Line::of(style::USER, Printable::compose(format_args!("{id}")));
+    let mut line = StyledLine::of(style::USER, Printable::compose(format_args!("{id}")));
     line.push(style::PLAIN, printable!(" {:>5}\u{d7} ", issue.count));
     line.push(style::STRONG, &issue.title);
     line
 }
 
-fn write_issue(page: &mut Page<'_>, issue: &Issue, options: &Options) {
+fn write_issue(page: &mut TextPage<'_>, issue: &Issue, options: &ReportOptions) {
     page.gap();
     page.line(head(issue));
-    let mut facts = Line::indent(2);
+    let mut facts = StyledLine::indent(2);
     facts.push(state_style(issue.state), issue.state.word());
     let kind = match issue.code {
         Some(code) => printable!(" \u{b7} {} {}", code, issue.subtype),
@@ -111,16 +112,18 @@ fn write_issue(page: &mut Page<'_>, issue: &Issue, options: &Options) {
         costs.push(printable!("{} in these calls", human::duration(took)));
     }
     if !costs.is_empty() {
-        page.line(Line::indent(2).with(style::DIM, Printable::join(&costs, " \u{b7} ")));
+        page.line(StyledLine::indent(2).with(style::DIM, Printable::join(&costs, " \u{b7} ")));
     }
     if let Some(shown) = &issue.representative {
-        page.line(Line::indent(2).with(style::DIM, "call  ").with(style::PLAIN, &shown.call));
-        page.line(Line::indent(2).with(style::DIM, "said  ").with(style::BAD, &shown.said));
+        page.line(StyledLine::indent(2).with(style::DIM, "call  ").with(style::PLAIN, &shown.call));
+        page.line(StyledLine::indent(2).with(style::DIM, "said  ").with(style::BAD, &shown.said));
         if let Some(followed) = &shown.followed {
-            page.line(Line::indent(2).with(style::DIM, "then  ").with(style::PLAIN, followed));
+            page.line(
+                StyledLine::indent(2).with(style::DIM, "then  ").with(style::PLAIN, followed),
+            );
         }
         let at = printable!("{}:{}", &shown.place.file, shown.place.line);
-        page.line(Line::indent(2).with(style::DIM, "at    ").with(style::DIM, at));
+        page.line(StyledLine::indent(2).with(style::DIM, "at    ").with(style::DIM, at));
     }
     if let Some(fix) = &issue.fix {
         let file = fix.file.unwrap_or("set-up");
@@ -132,6 +135,6 @@ fn write_issue(page: &mut Page<'_>, issue: &Issue, options: &Options) {
     if options.verbosity == Verbosity::Verbose && !issue.similar.is_empty() {
         let ids: Vec<String> = issue.similar.iter().map(|one| one.id.to_string()).collect();
         let ids = Printable::compose(format_args!("{}", ids.join(", ")));
-        page.line(Line::indent(2).with(style::DIM, printable!("similar {}", ids)));
+        page.line(StyledLine::indent(2).with(style::DIM, printable!("similar {}", ids)));
     }
 }

@@ -9,12 +9,12 @@ mod trend;
 
 pub(crate) use graded::{details, piece, write_pieces};
 
-use crate::{Options, Report, ReportError};
+use crate::{Report, ReportError, ReportOptions};
 use std::io::Write;
 
 pub(crate) fn write(
     report: &Report<'_>,
-    options: &Options,
+    options: &ReportOptions,
     out: &mut dyn Write,
 ) -> Result<(), ReportError> {
     report.write_parts(

@@ -1,8 +1,8 @@
 //! The output page of all terminal reports.
 
-use crate::terminal::Line;
-use crate::terminal::text::Layout;
-use crate::{Options, Verbosity};
+use crate::terminal::StyledLine;
+use crate::terminal::text::TextLayout;
+use crate::{ReportOptions, Verbosity};
 use anstyle::Style;
 use std::io::{self, Write};
 use toolmark_outcome::Printable;
@@ -11,14 +11,14 @@ use toolmark_outcome::Printable;
 const NARROWEST: usize = 40;
 
 /// The lines of a report, wrapped to the width of the terminal.
-pub(super) struct Page<'o> {
-    pub(super) options: &'o Options,
+pub(super) struct TextPage<'o> {
+    pub(super) options: &'o ReportOptions,
     pub(super) width: usize,
     pub(super) out: String,
 }
 
-impl<'o> Page<'o> {
-    pub(super) fn new(options: &'o Options) -> Self {
+impl<'o> TextPage<'o> {
+    pub(super) fn new(options: &'o ReportOptions) -> Self {
         Self { options, width: options.width.max(NARROWEST), out: String::new() }
     }
 
@@ -26,7 +26,7 @@ impl<'o> Page<'o> {
         self.options.verbosity == verbosity
     }
 
-    pub(super) fn line(&mut self, line: Line) {
+    pub(super) fn line(&mut self, line: StyledLine) {
         let line = line.fit(self.width);
         if self.options.colour {
             line.write_ansi(&mut self.out);
@@ -65,7 +65,7 @@ impl<'o> Page<'o> {
         let mut first = true;
         for text in words.each_line().iter().filter(|line| !line.trim().is_empty()) {
             for piece in text.reshape(str::trim_end).wrap(room) {
-                let mut line = Line::indent(indent);
+                let mut line = StyledLine::indent(indent);
                 if first {
                     line.push(lead_style, &lead);
                 }
@@ -80,7 +80,7 @@ impl<'o> Page<'o> {
     /// Writes text over as many lines as needed, each indented.
     pub(super) fn wrapped(&mut self, indent: usize, tone: Style, text: &Printable) {
         for part in text.wrap(self.width.saturating_sub(indent)) {
-            self.line(Line::indent(indent).with(tone, part));
+            self.line(StyledLine::indent(indent).with(tone, part));
         }
     }
 }

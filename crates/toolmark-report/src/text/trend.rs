@@ -1,11 +1,11 @@
 //! The terminal report of measures over time: one line each, with the changes.
 
-use super::page::Page;
+use super::page::TextPage;
 use crate::model::{Series, TrendRun};
-use crate::terminal::text::Layout;
-use crate::terminal::{Line, human, style};
+use crate::terminal::text::TextLayout;
+use crate::terminal::{StyledLine, human, style};
 use crate::trends::{change, is_worse, name, number, suspects};
-use crate::{Options, ReportError, Verbosity};
+use crate::{ReportError, ReportOptions, Verbosity};
 use std::io::Write;
 use toolmark_outcome::{Printable, printable};
 
@@ -17,13 +17,13 @@ const MAX_TOOLS: usize = 3;
 
 pub(super) fn write(
     run: &TrendRun,
-    options: &Options,
+    options: &ReportOptions,
     out: &mut dyn Write,
 ) -> Result<(), ReportError> {
-    let mut page = Page::new(options);
+    let mut page = TextPage::new(options);
     let shown = shown(run, page.is(Verbosity::Verbose));
     let names: Vec<Printable> = shown.iter().map(|series| name(series)).collect();
-    let width = names.iter().map(Layout::width).max().unwrap_or(0);
+    let width = names.iter().map(TextLayout::width).max().unwrap_or(0);
     for (series, name) in shown.iter().zip(&names) {
         page.line(line(series, name, width));
         for one in &series.changes {
@@ -32,7 +32,7 @@ pub(super) fn write(
                 Some(false) => style::GOOD,
                 None => style::WARN,
             };
-            page.line(Line::indent(4).with(tone, change(series, one)));
+            page.line(StyledLine::indent(4).with(tone, change(series, one)));
             if let Some(suspects) = suspects(one) {
                 page.words(6, (style::DIM, "with "), style::PLAIN, &suspects);
             }
@@ -44,7 +44,7 @@ pub(super) fn write(
         let hidden = run.series.len() - shown.len();
         if hidden > 0 {
             let more = human::things(hidden as u64, "more measure");
-            page.line(Line::of(style::DIM, printable!("{}; --verbose shows them", more)));
+            page.line(StyledLine::of(style::DIM, printable!("{}; --verbose shows them", more)));
         }
         for note in &run.notes {
             page.words(0, (style::DIM, "note: "), style::DIM, note);
@@ -74,8 +74,8 @@ fn shown(run: &TrendRun, is_all: bool) -> Vec<&Series> {
     run.series.iter().filter(is_shown).collect()
 }
 
-fn line(series: &Series, name: &Printable, width: usize) -> Line {
-    let mut line = Line::of(style::STRONG, name);
+fn line(series: &Series, name: &Printable, width: usize) -> StyledLine {
+    let mut line = StyledLine::of(style::STRONG, name);
     line.pad(width + 2);
     let signs = series.sparkline(MAX_SIGNS);
     line.push(style::USER, Printable::compose(format_args!("{signs}")));
@@ -85,7 +85,7 @@ fn line(series: &Series, name: &Printable, width: usize) -> Line {
         line.push(style::PLAIN, number(series.unit, last.value));
     }
     let unit = match series.unit {
-        toolmark_feed::trend::Unit::Per100 => " per 100 calls",
+        toolmark_feed::trend::NumberUnit::Per100 => " per 100 calls",
         _ => "",
     };
     // Two numbers side by side need to say which is which.

@@ -4,10 +4,12 @@
 //! The command writes one line of JSON per case, with its `id`. As in AgentV it receives no
 //! information about a single case: the prompt is empty, and the name of the case is `batch`.
 
-use super::{Attempt, HomeOf, Left, Shared, Turn, Unprepared, Watched};
+use super::{
+    Attempt, AttemptResult, AttemptShared, AttemptTurn, HomeOf, ProcessResult, Unprepared,
+};
 use crate::end::{Marker, Stopped};
 use crate::mask::Mask;
-use crate::matrix::Matrix;
+use crate::matrix::RunMatrix;
 use crate::placeholders;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -47,12 +49,12 @@ enum BatchError {
 }
 
 /// Key of a batch: its target, its trial and the number of previous attempts.
-type Key = (usize, u32, usize);
+type BatchKey = (usize, u32, usize);
 
 /// The batches of a run.
 #[derive(Default)]
 pub struct Batches {
-    made: Mutex<BTreeMap<Key, Arc<OnceLock<Batch>>>>,
+    made: Mutex<BTreeMap<BatchKey, Arc<OnceLock<Batch>>>>,
     /// Attachments of all cases of a target.
     files: Vec<Vec<Attachment>>,
 }
@@ -60,7 +62,7 @@ pub struct Batches {
 impl Batches {
     /// Returns the batches of a plan.
     #[must_use]
-    pub fn new(matrix: &Matrix) -> Self {
+    pub fn new(matrix: &RunMatrix) -> Self {
         let mut files: Vec<Vec<Attachment>> = vec![Vec::new(); matrix.targets.len()];
         for cell in &matrix.cells {
             if let Some(files) = files.get_mut(cell.target) {
@@ -70,7 +72,7 @@ impl Batches {
         Self { files, ..Self::default() }
     }
 
-    fn place(&self, key: Key) -> Arc<OnceLock<Batch>> {
+    fn place(&self, key: BatchKey) -> Arc<OnceLock<Batch>> {
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(made.entry(key).or_default())
     }
@@ -80,10 +82,10 @@ impl Attempt<'_> {
     /// Returns the answer of this case from the batch of its trial; runs the batch if necessary.
     pub(super) fn take_batch(
         &self,
-        left: &mut Left,
+        left: &mut AttemptResult,
         home: &HomeOf,
         session: &str,
-        shared: &Shared<'_>,
+        shared: &AttemptShared<'_>,
     ) -> Result<(), Unprepared> {
         let place = shared.batches.place((self.cell.target, self.trial, self.round));
         // Other trials wait while the batch runs.
@@ -93,10 +95,10 @@ impl Attempt<'_> {
             let failed = |unprepared| match unprepared {
                 Unprepared::Setup(why) | Unprepared::Unsupported(why) => {
                     let process = Ended { error: Some(why), ..Ended::default() };
-                    Watched { process, ..Watched::default() }
+                    ProcessResult { process, ..ProcessResult::default() }
                 }
             };
-            let Watched { process, stopped, .. } = watched.unwrap_or_else(failed);
+            let ProcessResult { process, stopped, .. } = watched.unwrap_or_else(failed);
             Batch { process, stopped, answers: answers(&output, &left.mask) }
         });
         left.process = batch.process.clone();
@@ -123,12 +125,12 @@ impl Attempt<'_> {
 
     fn run_batch(
         &self,
-        left: &Left,
+        left: &AttemptResult,
         home: &HomeOf,
         session: &str,
         output: &Path,
-        shared: &Shared<'_>,
-    ) -> Result<Watched, Unprepared> {
+        shared: &AttemptShared<'_>,
+    ) -> Result<ProcessResult, Unprepared> {
         let Runner::Command { line, .. } = &self.target.target.runner else {
             return Err(Unprepared::Unsupported("only commands run in batches".to_owned()));
         };
@@ -143,7 +145,7 @@ impl Attempt<'_> {
             name => self.value(name, "", &prompt, left, output, session),
         };
         let argv = placeholders::fill(line, &value);
-        self.watch(&Turn { argv, prompt, number: 0 }, left, home, session, shared)
+        self.watch(&AttemptTurn { argv, prompt, number: 0 }, left, home, session, shared)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Collects the trace of an attempt into its directory.
 
-use super::{Attempt, HomeOf, Left, Turn, printed};
-use crate::recordings::{self, Recorded};
+use super::{Attempt, AttemptResult, AttemptTurn, HomeOf, printed};
+use crate::recordings::{self, RecordedTrial};
 use crate::trace;
 use std::fs;
 use std::io;
@@ -17,7 +17,7 @@ impl Attempt<'_> {
         home: &HomeOf,
         session: &str,
         output: &Path,
-        left: &mut Left,
+        left: &mut AttemptResult,
     ) -> io::Result<()> {
         let stdout = printed(&self.directory, "stdout", 0);
         match (&self.target.target.runner, launch.map(|launch| (launch, launch.session))) {
@@ -28,7 +28,7 @@ impl Attempt<'_> {
                 let chosen = self
                     .session_of(
                         Some(launch),
-                        &Turn { argv: Vec::new(), prompt: PathBuf::new(), number: 0 },
+                        &AttemptTurn { argv: Vec::new(), prompt: PathBuf::new(), number: 0 },
                     )
                     .unwrap_or_else(|| session.to_owned());
                 if home.is_fresh {
@@ -69,16 +69,20 @@ impl Attempt<'_> {
     }
 
     /// Uses a trace of an earlier run in place of the agent.
-    pub(super) fn replay(&self, recordings: &Recordings, left: &mut Left) -> io::Result<()> {
+    pub(super) fn replay(
+        &self,
+        recordings: &Recordings,
+        left: &mut AttemptResult,
+    ) -> io::Result<()> {
         left.process.code = Some(0);
         let kept = self.directory.join("session");
         match recordings::find(recordings, &self.cell.case, self.trial) {
-            Ok(Recorded::File(source)) => {
+            Ok(RecordedTrial::File(source)) => {
                 let to = kept.join(source.file_name().unwrap_or_default());
                 trace::keep_file(&source, &to, &left.mask)?;
                 left.trace = Some(to);
             }
-            Ok(Recorded::Run(run)) => {
+            Ok(RecordedTrial::Run(run)) => {
                 fs::create_dir_all(&kept)?;
                 let to = kept.join("trajectory.json");
                 trace::write_trajectory(&run, &to, &left.mask)?;
@@ -91,7 +95,7 @@ impl Attempt<'_> {
 }
 
 /// Returns the session files that an attempt wrote.
-pub(super) fn session_files(launch: &Launch, home: &HomeOf, left: &Left) -> Vec<PathBuf> {
+pub(super) fn session_files(launch: &Launch, home: &HomeOf, left: &AttemptResult) -> Vec<PathBuf> {
     let mut files = launch.session_files(&home.path);
     if !home.is_fresh {
         // The home has other sessions too: only files written since the start count.

@@ -10,21 +10,21 @@ use crate::budget::{Ledger, Reservation};
 use crate::end::{Marker, Stopped};
 use crate::events::Observer;
 use crate::mask::Mask;
-use crate::matrix::{Cell, RunTarget};
+use crate::matrix::{MatrixCell, RunTarget};
 use crate::placeholders;
 use crate::preflight::Ready;
 use crate::stop::StopSwitch;
 use crate::store::write_unsynced;
 use crate::usage::Used;
-use crate::variables::{Environ, Lookup};
-use crate::workspace::{HookContext, Places, Snapshot, fill, run_hooks};
+use crate::variables::{Environ, VariableLookup};
+use crate::workspace::{AttemptDirectories, HookContext, WorkspaceSnapshot, fill, run_hooks};
 use serde_json::json;
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use toolmark_grade::run_plan::{Attachment, Home, Isolation, Permissions, Runner};
+use toolmark_grade::run_plan::{Attachment, Home, Isolation, Runner, TrialPermissions};
 use toolmark_hosts::launch::{Allowed, End, Launch, LaunchRequest, Printed, SessionTrace};
 use toolmark_process::Ended;
 
@@ -38,7 +38,7 @@ const MAX_GUIDELINE: u64 = 64 << 10;
 const GRACE: Duration = Duration::from_secs(5);
 
 /// State shared by all attempts of a run.
-pub struct Shared<'a> {
+pub struct AttemptShared<'a> {
     /// Results of the checks before the run.
     pub ready: &'a Ready,
     /// Directory for workspaces.
@@ -50,7 +50,7 @@ pub struct Shared<'a> {
     /// Stop switch.
     pub stop: &'a StopSwitch,
     /// Looks up variables.
-    pub lookup: Lookup<'a>,
+    pub lookup: VariableLookup<'a>,
     /// Whether there is a budget, which is enforced by watching every trial.
     pub has_budget: bool,
     /// Commands that answer all cases at once.
@@ -62,7 +62,7 @@ pub struct Shared<'a> {
 /// An attempt to make.
 pub(crate) struct Attempt<'a> {
     /// Cell of the attempt.
-    pub cell: &'a Cell,
+    pub cell: &'a MatrixCell,
     /// Index of the cell.
     pub at: usize,
     /// Target of the attempt.
@@ -82,9 +82,9 @@ pub(crate) struct Attempt<'a> {
 }
 
 /// Result of an attempt.
-pub(crate) struct Left {
+pub(crate) struct AttemptResult {
     /// Directories, which the caller removes.
-    pub places: Places,
+    pub places: AttemptDirectories,
     /// Working directory of the agent.
     pub workspace: PathBuf,
     /// Changes of the workspace, as a diff.
@@ -125,7 +125,7 @@ impl From<io::Error> for Unprepared {
 }
 
 /// One process of an attempt.
-struct Turn {
+struct AttemptTurn {
     argv: Vec<OsString>,
     prompt: PathBuf,
     /// Index of the turn, from 0.
@@ -134,7 +134,7 @@ struct Turn {
 
 /// Result of one process.
 #[derive(Default)]
-struct Watched {
+struct ProcessResult {
     process: Ended,
     stopped: Option<Stopped>,
     used: Used,
@@ -142,9 +142,9 @@ struct Watched {
     unkept: Option<String>,
 }
 
-impl Left {
+impl AttemptResult {
     /// Merges the result of a process.
-    fn take(&mut self, watched: Watched) {
+    fn take(&mut self, watched: ProcessResult) {
         self.process = watched.process;
         self.stopped = watched.stopped;
         self.used = watched.used;
@@ -154,13 +154,13 @@ impl Left {
 
 impl Attempt<'_> {
     /// Makes the attempt.
-    pub(crate) fn make(&self, shared: &Shared<'_>) -> Result<Left, Unprepared> {
+    pub(crate) fn make(&self, shared: &AttemptShared<'_>) -> Result<AttemptResult, Unprepared> {
         fs::create_dir_all(&self.directory)?;
         if let Runner::Unsupported(what) = &self.target.target.runner {
             return Err(Unprepared::Unsupported(what.clone()));
         }
         let name = format!("{}-{}-{}", self.at, self.trial + 1, self.number);
-        let places = Places::create(shared.work.join(name))?;
+        let places = AttemptDirectories::create(shared.work.join(name))?;
         match self.make_in(&places, shared) {
             Ok(left) => Ok(left),
             Err(unprepared) => {
@@ -170,7 +170,11 @@ impl Attempt<'_> {
         }
     }
 
-    fn make_in(&self, places: &Places, shared: &Shared<'_>) -> Result<Left, Unprepared> {
+    fn make_in(
+        &self,
+        places: &AttemptDirectories,
+        shared: &AttemptShared<'_>,
+    ) -> Result<AttemptResult, Unprepared> {
         let cell = self.cell;
         let (workspace, mut snapshot) = self.workspace(places, shared)?;
         let launch = self.target.host.and_then(|host| host.launch);
@@ -192,7 +196,7 @@ impl Attempt<'_> {
             .map_err(|why| Unprepared::Setup(mask.apply_text(&why.to_string())))?;
         snapshot.take(&workspace, &places.root.join("before"))?;
         let output = places.root.join("output");
-        let mut left = Left {
+        let mut left = AttemptResult {
             workspace: workspace.clone(),
             diff: None,
             trace: None,
@@ -219,12 +223,12 @@ impl Attempt<'_> {
     /// Sends all prompts to the agent, one turn after another.
     fn ask(
         &self,
-        left: &mut Left,
+        left: &mut AttemptResult,
         launch: Option<&Launch>,
         home: &HomeOf,
         session: &str,
         output: &Path,
-        shared: &Shared<'_>,
+        shared: &AttemptShared<'_>,
     ) -> Result<(), Unprepared> {
         let cell = self.cell;
         let mut resume: Option<String> = None;
@@ -248,7 +252,7 @@ impl Attempt<'_> {
                 }
                 Runner::Unsupported(_) => break,
             };
-            let turn = Turn { argv, prompt: file, number };
+            let turn = AttemptTurn { argv, prompt: file, number };
             let watched = self.watch(&turn, left, home, session, shared)?;
             left.take(watched);
             left.marker = self.marker(launch, &turn, left);
@@ -265,13 +269,13 @@ impl Attempt<'_> {
     /// Creates the workspace with its files.
     fn workspace(
         &self,
-        places: &Places,
-        shared: &Shared<'_>,
-    ) -> Result<(PathBuf, Snapshot), Unprepared> {
+        places: &AttemptDirectories,
+        shared: &AttemptShared<'_>,
+    ) -> Result<(PathBuf, WorkspaceSnapshot), Unprepared> {
         let plan = &self.cell.workspace;
         if self.cell.isolate == Isolation::None {
             let source = plan.from.clone().unwrap_or_default();
-            return Ok((fs::canonicalize(source)?, Snapshot::default()));
+            return Ok((fs::canonicalize(source)?, WorkspaceSnapshot::default()));
         }
         let clone = shared.ready.clone_of(plan);
         let snapshot = fill(plan, clone, &places.workspace)
@@ -282,10 +286,10 @@ impl Attempt<'_> {
     /// Creates the environment variables and the home directory.
     fn environ(
         &self,
-        places: &Places,
+        places: &AttemptDirectories,
         launch: Option<&Launch>,
         session: &str,
-        shared: &Shared<'_>,
+        shared: &AttemptShared<'_>,
     ) -> Result<(Environ, HomeOf), Unprepared> {
         let mut environ = Environ::base(shared.lookup);
         let own = fs::canonicalize(&places.home)?;
@@ -333,9 +337,9 @@ impl Attempt<'_> {
         LaunchRequest {
             model: self.target.model.as_deref(),
             permissions: match self.target.target.permissions {
-                Permissions::Read => Allowed::Read,
-                Permissions::Workspace => Allowed::Workspace,
-                Permissions::Full => Allowed::Full,
+                TrialPermissions::Read => Allowed::Read,
+                TrialPermissions::Workspace => Allowed::Workspace,
+                TrialPermissions::Full => Allowed::Full,
             },
             home: home.is_fresh.then_some(home.path.as_path()),
             session,
@@ -350,7 +354,7 @@ impl Attempt<'_> {
         launch: &Launch,
         request: &LaunchRequest<'_>,
         more: &[String],
-        shared: &Shared<'_>,
+        shared: &AttemptShared<'_>,
     ) -> Vec<OsString> {
         let found = shared.ready.programs.get(self.cell.target).cloned().flatten();
         let program = found.map_or_else(|| OsString::from(launch.program), PathBuf::into_os_string);
@@ -367,7 +371,7 @@ impl Attempt<'_> {
         name: &str,
         prompt: &str,
         file: &Path,
-        left: &Left,
+        left: &AttemptResult,
         output: &Path,
         session: &str,
     ) -> String {
@@ -425,7 +429,7 @@ impl Attempt<'_> {
     }
 
     /// Returns how the agent reported its end.
-    fn marker(&self, launch: Option<&Launch>, turn: &Turn, left: &Left) -> Marker {
+    fn marker(&self, launch: Option<&Launch>, turn: &AttemptTurn, left: &AttemptResult) -> Marker {
         match (launch, &self.target.target.runner) {
             (Some(launch), _) => {
                 let stdout = end_of(&printed(&self.directory, "stdout", turn.number));
@@ -441,7 +445,7 @@ impl Attempt<'_> {
     }
 
     /// Returns the ID of the session if the host chose it; the next turn continues that session.
-    fn session_of(&self, launch: Option<&Launch>, turn: &Turn) -> Option<String> {
+    fn session_of(&self, launch: Option<&Launch>, turn: &AttemptTurn) -> Option<String> {
         launch?;
         let mut start = vec![0; 4096];
         let mut file = File::open(printed(&self.directory, "stdout", turn.number)).ok()?;
@@ -452,7 +456,7 @@ impl Attempt<'_> {
         keys.iter().find_map(|key| Some(first.get(*key)?.as_str()?.to_owned()))
     }
 
-    fn write_argv(&self, argv: &[OsString], turn: usize, left: &Left) -> io::Result<()> {
+    fn write_argv(&self, argv: &[OsString], turn: usize, left: &AttemptResult) -> io::Result<()> {
         let text = |word: &OsString| left.mask.apply_text(&word.to_string_lossy());
         let argv: Vec<String> = argv.iter().map(text).collect();
         let names: Vec<String> =
@@ -462,7 +466,7 @@ impl Attempt<'_> {
         write_unsynced(&printed(&self.directory, "argv.json", turn), &value)
     }
 
-    fn write_exit(&self, left: &Left) -> io::Result<()> {
+    fn write_exit(&self, left: &AttemptResult) -> io::Result<()> {
         let stopped = left.stopped.as_ref().map(|stopped| match stopped {
             Stopped::Timeout(_) => "timeout",
             Stopped::Limit(_) => "limit",

@@ -2,14 +2,17 @@
 //! the budget.
 
 use super::collect::session_files;
-use super::{Attempt, GRACE, HomeOf, Left, Shared, Turn, Unprepared, Watched, printed};
+use super::{
+    Attempt, AttemptResult, AttemptShared, AttemptTurn, GRACE, HomeOf, ProcessResult, Unprepared,
+    printed,
+};
 use crate::end::Stopped;
-use crate::events::Event;
+use crate::events::TrialEvent;
 use crate::preflight::Sandbox;
 use crate::tail::Tail;
 use crate::trace;
 use crate::usage::Used;
-use crate::workspace::Places;
+use crate::workspace::AttemptDirectories;
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -17,7 +20,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
-use toolmark_grade::run_plan::{Isolation, Limits, Runner, TraceSource};
+use toolmark_grade::run_plan::{Isolation, Runner, TraceSource, TrialLimits};
 use toolmark_hosts::launch::SessionTrace;
 use toolmark_process::{Ended, Spawn, Spawned};
 
@@ -55,12 +58,12 @@ impl Attempt<'_> {
     /// Starts a process and watches it to its end.
     pub(super) fn watch(
         &self,
-        turn: &Turn,
-        left: &Left,
+        turn: &AttemptTurn,
+        left: &AttemptResult,
         home: &HomeOf,
         session: &str,
-        shared: &Shared<'_>,
-    ) -> Result<Watched, Unprepared> {
+        shared: &AttemptShared<'_>,
+    ) -> Result<ProcessResult, Unprepared> {
         let sandbox = shared.ready.sandbox.filter(|_| self.cell.isolate == Isolation::Sandbox);
         let argv = match sandbox {
             Some(Sandbox::Bwrap) => {
@@ -95,7 +98,7 @@ impl Attempt<'_> {
             Ok(spawned) => spawned,
             Err(error) => {
                 let process = Ended { error: Some(error.to_string()), ..Ended::default() };
-                return Ok(Watched { process, ..Watched::default() });
+                return Ok(ProcessResult { process, ..ProcessResult::default() });
             }
         };
         let stdout = printed(&self.directory, "stdout", turn.number);
@@ -116,7 +119,7 @@ impl Attempt<'_> {
             Some(format!("what it printed is not all there: {}", copied.err()?))
         });
         let unkept = unkept.filter(|_| self.prints_its_trace());
-        Ok(Watched { process, stopped, used, unkept })
+        Ok(ProcessResult { process, stopped, used, unkept })
     }
 
     /// Whether the output of the process is its trace.
@@ -132,15 +135,15 @@ impl Attempt<'_> {
     fn attend(
         &self,
         spawned: &mut Spawned,
-        turn: &Turn,
-        left: &Left,
+        turn: &AttemptTurn,
+        left: &AttemptResult,
         home: &HomeOf,
         session: &str,
-        shared: &Shared<'_>,
+        shared: &AttemptShared<'_>,
     ) -> io::Result<(Option<Stopped>, Used)> {
         let cell = self.cell;
         let started = Instant::now();
-        let is_strict = shared.has_budget || cell.limits != Limits::default();
+        let is_strict = shared.has_budget || cell.limits != TrialLimits::default();
         let interval = if is_strict { STRICT } else { CASUAL };
         let mut tail = Tail::new(interval, self.target.target.price);
         let mut stopped: Option<Stopped> = None;
@@ -154,7 +157,7 @@ impl Attempt<'_> {
             let pressed = shared.stop.pressed();
             if pressed > presses {
                 presses = pressed;
-                shared.observer.event(&Event::Stopping);
+                shared.observer.event(&TrialEvent::Stopping);
                 if pressed > 1 {
                     spawned.kill()
                 } else {
@@ -173,7 +176,7 @@ impl Attempt<'_> {
                     used = seen;
                     let mut all = self.before.clone();
                     all.add(&used);
-                    shared.observer.event(&Event::Progress {
+                    shared.observer.event(&TrialEvent::Progress {
                         cell: self.at,
                         trial: self.trial,
                         used: &used,
@@ -196,8 +199,8 @@ impl Attempt<'_> {
     /// Returns the trace that is being written.
     fn live_trace(
         &self,
-        turn: &Turn,
-        left: &Left,
+        turn: &AttemptTurn,
+        left: &AttemptResult,
         home: &HomeOf,
         session: &str,
     ) -> Option<PathBuf> {
@@ -223,7 +226,7 @@ impl Attempt<'_> {
 fn pump<P: Read + Send + 'static>(
     pipe: Option<P>,
     to: &Path,
-    left: &Left,
+    left: &AttemptResult,
 ) -> io::Result<Option<Pump>> {
     let Some(mut pipe) = pipe else { return Ok(None) };
     let mut file = File::create(to)?;
@@ -243,7 +246,7 @@ fn pump<P: Read + Send + 'static>(
 }
 
 /// Wraps a command in a file system in which only the trial's own directories are writable.
-fn bwrap(places: &Places, workspace: &Path, argv: &[OsString]) -> Vec<OsString> {
+fn bwrap(places: &AttemptDirectories, workspace: &Path, argv: &[OsString]) -> Vec<OsString> {
     let mut line: Vec<OsString> = [
         "bwrap",
         "--die-with-parent",

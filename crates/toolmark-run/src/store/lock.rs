@@ -1,6 +1,6 @@
 //! Locks a run directory for one runner.
 
-use super::Store;
+use super::RunStore;
 use std::fs::{File, TryLockError};
 use std::io::{self, Write};
 
@@ -8,7 +8,7 @@ use std::io::{self, Write};
 #[derive(Debug)]
 pub struct Locked(#[expect(dead_code, reason = "the lock is held as long as it is open")] File);
 
-impl Store {
+impl RunStore {
     /// Locks the run; `None` if another runner holds the lock. The system releases it when the
     /// process ends, however that happens.
     pub fn lock(&self) -> io::Result<Option<Locked>> {

@@ -19,7 +19,7 @@ pub use lock::Locked;
 pub use names::file_name;
 pub use result::{AttemptRecord, TrialRecord};
 
-use crate::workspace::{Snapshot, copy_tree, hex};
+use crate::workspace::{WorkspaceSnapshot, copy_tree, hex};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -79,11 +79,11 @@ pub struct TargetInfo {
 
 /// A run on disk.
 #[derive(Debug, Clone)]
-pub struct Store {
+pub struct RunStore {
     root: PathBuf,
 }
 
-impl Store {
+impl RunStore {
     /// Creates a run below a directory.
     pub fn create(runs: &Path) -> io::Result<Self> {
         let started = Timestamp::now();
@@ -203,7 +203,8 @@ impl Store {
         if to.join("result.json").exists() {
             return Ok(false);
         }
-        copy_tree(&record.directory, &to, &mut Snapshot::default()).map_err(io::Error::other)?;
+        copy_tree(&record.directory, &to, &mut WorkspaceSnapshot::default())
+            .map_err(io::Error::other)?;
         // The workspace stays with the other run.
         let adopted = TrialRecord { directory: to, workspace: None, ..record.clone() };
         adopted.write()?;

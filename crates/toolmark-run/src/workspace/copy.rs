@@ -1,6 +1,6 @@
 //! Copies directories: by reflink if the file system supports it, otherwise as plain copies.
 
-use super::snapshot::{Snapshot, Stamp};
+use super::snapshot::{Stamp, WorkspaceSnapshot};
 use sha2::{Digest, Sha256};
 use std::fs;
 use std::io::{self, Read};
@@ -27,7 +27,7 @@ impl CopyError {
 }
 
 /// An entry of a directory.
-struct Found {
+struct CopyEntry {
     from: PathBuf,
     /// Path relative to the root, with the separators of the system.
     relative: PathBuf,
@@ -35,7 +35,7 @@ struct Found {
 }
 
 /// Returns everything below a directory, parents first, sorted by name.
-fn walk(root: &Path) -> Result<Vec<Found>, CopyError> {
+fn walk(root: &Path) -> Result<Vec<CopyEntry>, CopyError> {
     let mut found = Vec::new();
     let mut todo = vec![PathBuf::new()];
     while let Some(relative) = todo.pop() {
@@ -54,7 +54,7 @@ fn walk(root: &Path) -> Result<Vec<Found>, CopyError> {
             if kind.is_dir() {
                 todo.push(relative.clone());
             }
-            found.push(Found { from: entry.path(), relative, kind });
+            found.push(CopyEntry { from: entry.path(), relative, kind });
             if found.len() > MAX_ENTRIES {
                 let why = format!("has more than {MAX_ENTRIES} files and directories");
                 return Err(CopyError::at(root, io::Error::other(why)));
@@ -66,10 +66,14 @@ fn walk(root: &Path) -> Result<Vec<Found>, CopyError> {
 
 /// Copies the content of `from` into `to`, and records in the snapshot the files that are identical
 /// to the source. Links stay links; sockets and devices are skipped.
-pub(crate) fn copy_tree(from: &Path, to: &Path, snapshot: &mut Snapshot) -> Result<(), CopyError> {
+pub(crate) fn copy_tree(
+    from: &Path,
+    to: &Path,
+    snapshot: &mut WorkspaceSnapshot,
+) -> Result<(), CopyError> {
     fs::create_dir_all(to).map_err(|error| CopyError::at(to, error))?;
     let mut directories = Vec::new();
-    for Found { from, relative, kind } in walk(from)? {
+    for CopyEntry { from, relative, kind } in walk(from)? {
         let target = to.join(&relative);
         let failed = |error| CopyError::at(&from, error);
         if kind.is_dir() {
@@ -133,7 +137,7 @@ pub(crate) fn content_hash(root: &Path) -> Result<String, CopyError> {
     }
     let mut all = walk(root)?;
     all.sort_by(|a, b| a.relative.cmp(&b.relative));
-    for Found { from, relative, kind } in all {
+    for CopyEntry { from, relative, kind } in all {
         hash.update(relative.as_os_str().as_encoded_bytes());
         if kind.is_file() {
             hash.update(b"\0file\0");
@@ -193,7 +197,7 @@ mod tests {
         let hash = content_hash(source.path()).unwrap();
         let copy = tempfile::tempdir().unwrap();
         let to = copy.path().join("ws");
-        copy_tree(source.path(), &to, &mut Snapshot::default()).unwrap();
+        copy_tree(source.path(), &to, &mut WorkspaceSnapshot::default()).unwrap();
         assert_eq!(content_hash(&to).unwrap(), hash);
         assert!(!to.join(".toolmark").exists());
         assert_eq!(fs::read_link(to.join("link")).unwrap(), Path::new("run.sh"));

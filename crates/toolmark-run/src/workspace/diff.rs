@@ -1,6 +1,6 @@
 //! The changes made by an agent, as a unified diff in git format.
 
-use super::snapshot::{Before, MAX_TEXT, Snapshot, Stamp, list};
+use super::snapshot::{Before, MAX_TEXT, Stamp, WorkspaceSnapshot, list};
 use similar::TextDiff;
 use std::collections::BTreeSet;
 use std::fs;
@@ -22,7 +22,7 @@ enum Content {
 }
 
 /// Returns the changes since the snapshot.
-pub(super) fn diff(snapshot: &Snapshot, workspace: &Path) -> io::Result<String> {
+pub(super) fn diff(snapshot: &WorkspaceSnapshot, workspace: &Path) -> io::Result<String> {
     let now: BTreeSet<_> = list(workspace)?.into_iter().collect();
     let mut out = String::new();
     let all: BTreeSet<_> = snapshot.files.keys().chain(&now).collect();
@@ -216,7 +216,7 @@ diff --git a/src/a.txt b/src/a.txt
         assert_eq!(snapshot.diff(&workspace).unwrap(), expected);
         // The source is as it was.
         let again = dir.path().join("again");
-        copy_tree(&source, &again, &mut Snapshot::default()).unwrap();
+        copy_tree(&source, &again, &mut WorkspaceSnapshot::default()).unwrap();
         assert_eq!(fs::read_to_string(again.join("src/a.txt")).unwrap(), "one\ntwo\n");
     }
 }

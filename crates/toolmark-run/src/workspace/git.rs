@@ -7,7 +7,7 @@ use crate::error::ProgramError;
 use std::path::Path;
 use std::time::Duration;
 use toolmark_grade::run_plan::GitSource;
-use toolmark_process::{Program, run};
+use toolmark_process::{ProcessProgram, run};
 
 /// Time limit of a clone.
 const CLONE_TIME: Duration = Duration::from_secs(600);
@@ -47,7 +47,7 @@ pub(crate) fn clone_at(source: &GitSource, to: &Path) -> Result<(), ProgramError
 }
 
 fn git(directory: &Path, args: &[&str]) -> Result<String, ProgramError> {
-    let mut program = Program::new("git", directory);
+    let mut program = ProcessProgram::new("git", directory);
     program.args = args.iter().map(|arg| (*arg).to_owned()).collect();
     program.timeout = CLONE_TIME;
     program.env = vec![("GIT_TERMINAL_PROMPT".into(), "0".into())];

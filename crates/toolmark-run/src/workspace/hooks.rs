@@ -1,13 +1,13 @@
 //! Hooks that prepare a workspace or clean it up.
 
 use crate::error::ProgramError;
-use crate::matrix::Cell;
+use crate::matrix::MatrixCell;
 use crate::placeholders;
 use serde_json::{Value, json};
 use std::ffi::OsString;
 use std::path::Path;
-use toolmark_grade::run_plan::{CommandLine, Hook};
-use toolmark_process::{Program, run};
+use toolmark_grade::run_plan::{CommandLine, TrialHook};
+use toolmark_process::{ProcessProgram, run};
 
 /// Context of a hook, passed as JSON on stdin.
 #[derive(Debug, Clone, Copy)]
@@ -17,7 +17,7 @@ pub(crate) struct HookContext<'a> {
     /// ID of the run.
     pub run: &'a str,
     /// Cell of the trial.
-    pub cell: &'a Cell,
+    pub cell: &'a MatrixCell,
     /// Name of the target.
     pub target: &'a str,
     /// Number of the trial, from 1.
@@ -80,7 +80,7 @@ impl HookContext<'_> {
 
 /// Runs hooks one after another; the first failure is an error.
 pub(crate) fn run_hooks(
-    hooks: &[Hook],
+    hooks: &[TrialHook],
     context: &HookContext<'_>,
     env: &[(OsString, OsString)],
 ) -> Result<(), ProgramError> {
@@ -90,7 +90,7 @@ pub(crate) fn run_hooks(
             .map(|word| word.to_string_lossy().into_owned());
         let Some(first) = words.next() else { continue };
         let mut program =
-            Program::new(first, hook.directory.as_deref().unwrap_or(context.workspace));
+            ProcessProgram::new(first, hook.directory.as_deref().unwrap_or(context.workspace));
         program.args = words.collect();
         program.env = env.to_vec();
         program.timeout = hook.timeout;

@@ -12,7 +12,7 @@ pub(crate) use copy::hex;
 pub(crate) use copy::{CopyError, content_hash, copy_tree};
 pub(crate) use git::{clone_at, commit_of};
 pub(crate) use hooks::{HookContext, run_hooks};
-pub(crate) use snapshot::Snapshot;
+pub(crate) use snapshot::WorkspaceSnapshot;
 
 use std::fs;
 use std::io;
@@ -21,7 +21,7 @@ use toolmark_grade::run_plan::{FileSource, WorkspacePlan};
 
 /// The directories of one attempt.
 #[derive(Debug, Clone)]
-pub(crate) struct Places {
+pub(crate) struct AttemptDirectories {
     /// Parent directory of the others.
     pub root: PathBuf,
     /// Working directory of the agent.
@@ -32,7 +32,7 @@ pub(crate) struct Places {
     pub tmp: PathBuf,
 }
 
-impl Places {
+impl AttemptDirectories {
     /// Creates the directories of an attempt.
     pub(crate) fn create(root: PathBuf) -> io::Result<Self> {
         let places = Self {
@@ -84,13 +84,13 @@ pub(crate) fn fill(
     plan: &WorkspacePlan,
     cloned: Option<&Path>,
     workspace: &Path,
-) -> Result<Snapshot, CopyError> {
-    let mut snapshot = Snapshot::default();
+) -> Result<WorkspaceSnapshot, CopyError> {
+    let mut snapshot = WorkspaceSnapshot::default();
     let below = plan.git.as_ref().and_then(|git| git.dest.as_ref());
     match (cloned, below) {
         (Some(clone), None) => copy_tree(clone, workspace, &mut snapshot)?,
         (Some(clone), Some(below)) => {
-            copy_tree(clone, &workspace.join(below), &mut Snapshot::default())?;
+            copy_tree(clone, &workspace.join(below), &mut WorkspaceSnapshot::default())?;
         }
         (None, _) => {}
     }
@@ -107,7 +107,7 @@ pub(crate) fn fill(
                 fs::write(&to, text).map_err(|error| CopyError::at(&to, error))?;
             }
             FileSource::Path(from) if from.is_dir() => {
-                copy_tree(from, &to, &mut Snapshot::default())?;
+                copy_tree(from, &to, &mut WorkspaceSnapshot::default())?;
             }
             FileSource::Path(from) => {
                 fs::copy(from, &to).map_err(|error| CopyError::at(from, error))?;

@@ -56,13 +56,13 @@ pub(super) enum Before {
 
 /// State of the files of a workspace.
 #[derive(Debug, Default)]
-pub(crate) struct Snapshot {
+pub(crate) struct WorkspaceSnapshot {
     /// Files identical to their source.
     copied: BTreeMap<PathBuf, (Stamp, PathBuf)>,
     pub(super) files: BTreeMap<PathBuf, (Stamp, Before)>,
 }
 
-impl Snapshot {
+impl WorkspaceSnapshot {
     pub(super) fn remember(&mut self, relative: PathBuf, stamp: Stamp, source: PathBuf) {
         self.copied.insert(relative, (stamp, source));
     }

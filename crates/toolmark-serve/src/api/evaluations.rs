@@ -2,7 +2,7 @@
 //! again.
 
 use super::query::{Paging, Params};
-use super::{Answer, ApiError, App, Json, blocking};
+use super::{ApiAnswer, ApiError, App, JsonResponse, blocking};
 use crate::model::Time;
 use crate::view::Evaluation;
 use axum::body::Bytes;
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 #[derive(Debug, Default, Deserialize)]
-pub(super) struct ListQuery {
+pub(super) struct EvaluationListQuery {
     evaluator: Option<String>,
     verdict: Option<String>,
     limit: Option<u32>,
@@ -66,8 +66,8 @@ pub(crate) struct Evaluations {
 
 pub(super) async fn list(
     State(app): State<Arc<App>>,
-    Params(query): Params<ListQuery>,
-) -> Answer<Evaluations> {
+    Params(query): Params<EvaluationListQuery>,
+) -> ApiAnswer<Evaluations> {
     blocking(&app, move |app| {
         let paging = Paging::new(query.limit, query.cursor);
         let given = |text: Option<String>| text.filter(|text| !text.is_empty());
@@ -120,7 +120,7 @@ pub(super) async fn list(
             Ok((sums, rows.collect::<rusqlite::Result<Vec<_>>>()?, total.unsigned_abs()))
         })?;
         let next = paging.next(items.len(), total)?;
-        Ok(Json(Evaluations { evaluators, items, next, total }))
+        Ok(JsonResponse(Evaluations { evaluators, items, next, total }))
     })
     .await
 }
@@ -140,7 +140,7 @@ pub(crate) struct Queued {
     pub queued: u64,
 }
 
-pub(super) async fn start(State(app): State<Arc<App>>, body: Bytes) -> Answer<Queued> {
+pub(super) async fn start(State(app): State<Arc<App>>, body: Bytes) -> ApiAnswer<Queued> {
     blocking(&app, move |app| {
         let body: EvaluateBody = match body.is_empty() {
             true => EvaluateBody::default(),
@@ -160,7 +160,7 @@ pub(super) async fn start(State(app): State<Arc<App>>, body: Bytes) -> Answer<Qu
         if let (Some(session), true) = (&body.session, ids.is_empty()) {
             return Err(ApiError::not_found("session", session));
         }
-        Ok(Json(Queued { queued: app.queue.add(ids) }))
+        Ok(JsonResponse(Queued { queued: app.queue.add(ids) }))
     })
     .await
 }

@@ -1,7 +1,7 @@
 //! The stream of changes.
 
 use super::App;
-use crate::live::Counts;
+use crate::live::ChangeCounts;
 use axum::extract::State;
 use axum::response::sse::{Event, Sse};
 use futures_util::stream::{self, Stream};
@@ -25,8 +25,8 @@ pub(super) async fn events(
     let seen = *changes.borrow();
     let stopping = app.stopping.clone();
     let next = |(mut changes, seen, mut stopping): (
-        tokio::sync::watch::Receiver<Counts>,
-        Counts,
+        tokio::sync::watch::Receiver<ChangeCounts>,
+        ChangeCounts,
         tokio::sync::watch::Receiver<bool>,
     )| async move {
         if *stopping.borrow() {

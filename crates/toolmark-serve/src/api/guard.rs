@@ -1,8 +1,8 @@
 //! The guard: its decisions, its installations, and a replay with another policy.
 
 use super::query::{Paging, Params, moment};
-use super::{Answer, ApiError, App, Json, blocking};
-use crate::model::Page;
+use super::{ApiAnswer, ApiError, App, JsonResponse, blocking};
+use crate::model::ListPage;
 use crate::sessions::{self as stored, Filter};
 use crate::view::GuardWord;
 use axum::body::Bytes;
@@ -29,7 +29,7 @@ const MAX_SESSIONS: u32 = 200;
 const MAX_STOPS: usize = 500;
 
 #[derive(Debug, Default, Deserialize)]
-pub(super) struct ListQuery {
+pub(super) struct GuardListQuery {
     since: Option<String>,
     host: Option<String>,
     decision: Option<String>,
@@ -62,8 +62,8 @@ pub(crate) struct GuardRow {
 
 pub(super) async fn list(
     State(app): State<Arc<App>>,
-    Params(query): Params<ListQuery>,
-) -> Answer<Page<GuardRow>> {
+    Params(query): Params<GuardListQuery>,
+) -> ApiAnswer<ListPage<GuardRow>> {
     blocking(&app, move |app| {
         let paging = Paging::new(query.limit, query.cursor);
         let since = moment(query.since.as_deref(), Timestamp::now())?;
@@ -107,7 +107,7 @@ pub(super) async fn list(
         });
         let items: Vec<GuardRow> = shown.collect();
         let next = paging.next(items.len(), total)?;
-        Ok(Json(Page { items, next, total }))
+        Ok(JsonResponse(ListPage { items, next, total }))
     })
     .await
 }
@@ -174,8 +174,8 @@ pub struct HostStatus {
     pub problem: Option<String>,
 }
 
-pub(super) async fn status(State(app): State<Arc<App>>) -> Answer<GuardStatus> {
-    blocking(&app, |app| Ok(Json(GuardStatus { hosts: app.commands.guard_status() }))).await
+pub(super) async fn status(State(app): State<Arc<App>>) -> ApiAnswer<GuardStatus> {
+    blocking(&app, |app| Ok(JsonResponse(GuardStatus { hosts: app.commands.guard_status() }))).await
 }
 
 /// A policy to replay.
@@ -218,7 +218,7 @@ pub(crate) struct ReplayedRow {
     pub reason: String,
 }
 
-pub(super) async fn replay(State(app): State<Arc<App>>, body: Bytes) -> Answer<Replayed> {
+pub(super) async fn replay(State(app): State<Arc<App>>, body: Bytes) -> ApiAnswer<Replayed> {
     blocking(&app, move |app| {
         let body: ReplayBody = serde_json::from_slice(&body)
             .map_err(|error| ApiError::invalid(format!("the body is invalid: {error}")))?;
@@ -237,7 +237,7 @@ pub(super) async fn replay(State(app): State<Arc<App>>, body: Bytes) -> Answer<R
             };
             // A session that is gone stopped nothing.
             let Ok(book) = app.library.open(&app.store, &found) else { continue };
-            let view = crate::view::View::new(&book, app.redactor);
+            let view = crate::view::SessionView::new(&book, app.redactor);
             let replayed: Replay = guard.replay(book.run(), &checker);
             all.calls += replayed.calls();
             all.stopped += replayed.deny;
@@ -262,7 +262,7 @@ pub(super) async fn replay(State(app): State<Arc<App>>, body: Bytes) -> Answer<R
                 });
             }
         }
-        Ok(Json(all))
+        Ok(JsonResponse(all))
     })
     .await
 }

@@ -1,6 +1,6 @@
 //! Information about the server and the stored data.
 
-use super::{Answer, App, Json, Problem, Receivers, blocking};
+use super::{ApiAnswer, App, JsonResponse, Problem, Receivers, blocking};
 use crate::access::IngestKey;
 use crate::model::Time;
 use crate::store::{SCHEMA_VERSION, StoreError, lock};
@@ -24,11 +24,11 @@ pub(crate) struct Info {
     /// Whether samples are shown.
     pub demo: bool,
     /// Watched folders.
-    pub watched: Vec<Watched>,
+    pub watched: Vec<WatchedFolder>,
     /// Addresses of the server.
     pub receivers: Receivers,
     /// Numbers of stored items.
-    pub counts: Counts,
+    pub counts: StoredCounts,
     /// Whether changes are rejected.
     pub readonly: bool,
     /// Problems of the server.
@@ -37,7 +37,8 @@ pub(crate) struct Info {
 
 /// A watched folder.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Watched {
+#[schemars(rename = "Watched")]
+pub(crate) struct WatchedFolder {
     /// Path of the folder.
     pub path: String,
     /// Host of the sessions.
@@ -54,7 +55,8 @@ pub(crate) struct Watched {
 
 /// Numbers of stored items.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Counts {
+#[schemars(rename = "Counts")]
+pub(crate) struct StoredCounts {
     /// Number of sessions.
     pub sessions: u64,
     /// Number of calls.
@@ -67,7 +69,7 @@ pub(crate) struct Counts {
     pub issues: Option<u64>,
 }
 
-pub(super) async fn info(State(app): State<Arc<App>>) -> Answer<Info> {
+pub(super) async fn info(State(app): State<Arc<App>>) -> ApiAnswer<Info> {
     blocking(&app, |app| {
         let (sessions, calls, failures, findings): (i64, i64, i64, i64) = app.store.read(|db| {
             db.query_row(
@@ -77,7 +79,7 @@ pub(super) async fn info(State(app): State<Arc<App>>) -> Answer<Info> {
                 |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)),
             )
         })?;
-        let counts = Counts {
+        let counts = StoredCounts {
             sessions: sessions.unsigned_abs(),
             calls: calls.unsigned_abs(),
             failures: failures.unsigned_abs(),
@@ -92,7 +94,7 @@ pub(super) async fn info(State(app): State<Arc<App>>) -> Answer<Info> {
             hint: Some("free space on the disk; nothing that was acknowledged is lost".to_owned()),
         }));
         let states = lock(&app.states).clone();
-        let watched = app.folders.iter().zip(states).map(|(folder, state)| Watched {
+        let watched = app.folders.iter().zip(states).map(|(folder, state)| WatchedFolder {
             path: folder.path.to_string_lossy().into_owned(),
             host: folder.host,
             exists: state.exists,
@@ -100,7 +102,7 @@ pub(super) async fn info(State(app): State<Arc<App>>) -> Answer<Info> {
             last_change: state.last_change.and_then(Time::from_millisecond),
             problem: state.problem,
         });
-        Ok(Json(Info {
+        Ok(JsonResponse(Info {
             version: env!("CARGO_PKG_VERSION"),
             schema_version: SCHEMA_VERSION,
             started_at: app.started,
@@ -191,7 +193,7 @@ pub(crate) struct KeyRow {
     pub policy: String,
 }
 
-pub(super) async fn keys(State(app): State<Arc<App>>) -> Answer<Items<KeyRow>> {
+pub(super) async fn keys(State(app): State<Arc<App>>) -> ApiAnswer<Items<KeyRow>> {
     blocking(&app, |app| {
         let mut items = Vec::new();
         for key in &app.keys {
@@ -214,7 +216,7 @@ pub(super) async fn keys(State(app): State<Arc<App>>) -> Answer<Items<KeyRow>> {
                 policy: policy(key),
             });
         }
-        Ok(Json(Items { items }))
+        Ok(JsonResponse(Items { items }))
     })
     .await
 }
@@ -232,7 +234,7 @@ fn policy(key: &IngestKey) -> String {
     text
 }
 
-pub(super) async fn projects(State(app): State<Arc<App>>) -> Answer<Items<ProjectRow>> {
+pub(super) async fn projects(State(app): State<Arc<App>>) -> ApiAnswer<Items<ProjectRow>> {
     blocking(&app, |app| {
         let items = app.store.read(|db| {
             let mut rows = db.prepare_cached(
@@ -245,15 +247,15 @@ pub(super) async fn projects(State(app): State<Arc<App>>) -> Answer<Items<Projec
             })?;
             rows.collect()
         })?;
-        Ok(Json(Items { items }))
+        Ok(JsonResponse(Items { items }))
     })
     .await
 }
 
-pub(super) async fn agents(State(app): State<Arc<App>>) -> Answer<Items<AgentRow>> {
-    type Row = (String, Option<String>, Option<String>, i64);
+pub(super) async fn agents(State(app): State<Arc<App>>) -> ApiAnswer<Items<AgentRow>> {
+    type InfoRow = (String, Option<String>, Option<String>, i64);
     blocking(&app, |app| {
-        let rows: Vec<Row> = app.store.read(|db| {
+        let rows: Vec<InfoRow> = app.store.read(|db| {
             let mut rows = db.prepare_cached(
                 "SELECT agent, version, model, count(*) FROM session WHERE agent IS NOT NULL
                  GROUP BY agent, version, model",
@@ -276,7 +278,7 @@ pub(super) async fn agents(State(app): State<Arc<App>>) -> Answer<Items<AgentRow
         }
         let mut items: Vec<AgentRow> = agents.into_values().collect();
         items.sort_by(|a, b| b.sessions.cmp(&a.sessions).then_with(|| a.agent.cmp(&b.agent)));
-        Ok(Json(Items { items }))
+        Ok(JsonResponse(Items { items }))
     })
     .await
 }

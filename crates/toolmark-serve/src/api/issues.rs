@@ -1,11 +1,11 @@
 //! Issues: recurring failures, the decisions about them, and their fixes.
 
 use super::query::{InPath, Paging, Params, moment};
-use super::{Answer, ApiError, App, Json, blocking};
+use super::{ApiAnswer, ApiError, App, JsonResponse, blocking};
 use crate::issues::{Filter, Grouped, Weeks};
-use crate::model::{Page, Time};
+use crate::model::{ListPage, Time};
 use crate::sessions as stored;
-use crate::view::View;
+use crate::view::SessionView;
 use axum::body::Bytes;
 use axum::extract::State;
 use jiff::Timestamp;
@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::path::{Path as FilePath, PathBuf};
 use std::sync::Arc;
-use toolmark_feed::{Event, Issue, IssueId, Listed, Representative};
+use toolmark_feed::{DecisionEvent, Issue, IssueId, ListedOccurrence, Representative};
 use toolmark_hosts::install::unified_diff;
 use toolmark_outcome::TracePlace;
 
@@ -24,7 +24,7 @@ use toolmark_outcome::TracePlace;
 const MAX_WEEK_ROWS: usize = 200;
 
 #[derive(Debug, Default, Deserialize)]
-pub(super) struct ListQuery {
+pub(super) struct IssueListQuery {
     project: Option<String>,
     agent: Option<String>,
     since: Option<String>,
@@ -68,8 +68,8 @@ impl App {
 
 pub(super) async fn list(
     State(app): State<Arc<App>>,
-    Params(query): Params<ListQuery>,
-) -> Answer<IssuePage> {
+    Params(query): Params<IssueListQuery>,
+) -> ApiAnswer<IssuePage> {
     blocking(&app, move |app| {
         let now = Timestamp::now();
         let paging = Paging::new(query.limit, query.cursor);
@@ -118,7 +118,7 @@ pub(super) async fn list(
         let sessions = stored::Filter { project, agent, since, ..stored::Filter::default() };
         let (_, of_sessions) = app.store.read(|db| stored::list(db, &sessions, 1, 0, now))?;
         let next = paging.next(items.len(), total)?;
-        Ok(Json(IssuePage { items, next, total, of_sessions }))
+        Ok(JsonResponse(IssuePage { items, next, total, of_sessions }))
     })
     .await
 }
@@ -157,7 +157,7 @@ fn shown(
         _ => {
             let found = app.store.read(|db| stored::find(db, id, Timestamp::now()))?;
             let book = found.and_then(|found| app.library.open(&app.store, &found).ok());
-            book.and_then(|book| View::new(&book, app.redactor).call_at(place))
+            book.and_then(|book| SessionView::new(&book, app.redactor).call_at(place))
         }
     };
     Ok(PageLocation { session: id.clone(), number })
@@ -209,11 +209,14 @@ fn detail(app: &App, grouped: &Grouped, issue: &Issue) -> Result<Map<String, Val
     Ok(map)
 }
 
-pub(super) async fn one(State(app): State<Arc<App>>, InPath(id): InPath<String>) -> Answer<Value> {
+pub(super) async fn one(
+    State(app): State<Arc<App>>,
+    InPath(id): InPath<String>,
+) -> ApiAnswer<Value> {
     blocking(&app, move |app| {
         let grouped = app.all_issues()?;
         let issue = find(&grouped, &id)?;
-        Ok(Json(Value::Object(detail(app, &grouped, issue)?)))
+        Ok(JsonResponse(Value::Object(detail(app, &grouped, issue)?)))
     })
     .await
 }
@@ -236,7 +239,7 @@ pub(crate) struct OccurrenceRow {
     /// Number of the call.
     pub call: Option<u64>,
     /// Source position in the trace.
-    pub place: crate::view::Place,
+    pub place: crate::view::TracePosition,
     /// Time of the occurrence.
     pub at: Option<Time>,
     /// Working directory.
@@ -253,7 +256,7 @@ pub(super) async fn occurrences(
     State(app): State<Arc<App>>,
     InPath(id): InPath<String>,
     Params(query): Params<PageQuery>,
-) -> Answer<Page<OccurrenceRow>> {
+) -> ApiAnswer<ListPage<OccurrenceRow>> {
     blocking(&app, move |app| {
         let paging = Paging::new(query.limit, query.cursor);
         let grouped = app.all_issues()?;
@@ -267,12 +270,12 @@ pub(super) async fn occurrences(
         let items: Vec<OccurrenceRow> =
             rows().map(|one| row(app, &owners, one)).collect::<Result<_, ApiError>>()?;
         let next = paging.next(items.len(), total)?;
-        Ok(Json(Page { items, next, total }))
+        Ok(JsonResponse(ListPage { items, next, total }))
     })
     .await
 }
 
-fn row(app: &App, owners: &Owners<'_>, one: &Listed) -> Result<OccurrenceRow, ApiError> {
+fn row(app: &App, owners: &Owners<'_>, one: &ListedOccurrence) -> Result<OccurrenceRow, ApiError> {
     let shown = shown(app, owners, one.session.raw(), &one.place)?;
     let now = Timestamp::now();
     let about = app.store.read(|db| stored::find(db, &shown.session, now))?;
@@ -283,7 +286,7 @@ fn row(app: &App, owners: &Owners<'_>, one: &Listed) -> Result<OccurrenceRow, Ap
         session: shown.session,
         call_id: Some(hide(one.call_id.raw())).filter(|id| !id.is_empty()),
         call: shown.number,
-        place: crate::view::Place {
+        place: crate::view::TracePosition {
             file: hide(one.place.file.raw()),
             line: one.place.line,
             column: one.place.column,
@@ -315,10 +318,10 @@ pub(crate) struct FixPreview {
 pub(super) async fn fix(
     State(app): State<Arc<App>>,
     InPath(id): InPath<String>,
-) -> Answer<Option<FixPreview>> {
+) -> ApiAnswer<Option<FixPreview>> {
     blocking(&app, move |app| {
         let grouped = app.all_issues()?;
-        let Some(fix) = find(&grouped, &id)?.fix.clone() else { return Ok(Json(None)) };
+        let Some(fix) = find(&grouped, &id)?.fix.clone() else { return Ok(JsonResponse(None)) };
         let project = fix.project.as_ref().map(|project| project.raw().to_owned());
         let fix = fix.redact(app.redactor);
         let file = fix.file.map(|file| match &project {
@@ -333,7 +336,7 @@ pub(super) async fn fix(
             }
             _ => String::new(),
         };
-        Ok(Json(Some(FixPreview {
+        Ok(JsonResponse(Some(FixPreview {
             target: fix.target.word(),
             file: file.map(|file| file.to_string_lossy().into_owned()),
             diff,
@@ -365,10 +368,10 @@ pub(crate) struct DecisionBody {
 }
 
 impl DecisionBody {
-    fn event(self, now: Timestamp) -> Result<Event, ApiError> {
+    fn event(self, now: Timestamp) -> Result<DecisionEvent, ApiError> {
         Ok(match self.action.as_str() {
-            "resolve" => Event::Resolve { version: given(self.version) },
-            "ignore" => Event::Ignore {
+            "resolve" => DecisionEvent::Resolve { version: given(self.version) },
+            "ignore" => DecisionEvent::Ignore {
                 until: match self.until.as_deref() {
                     None | Some("") => None,
                     // A duration is from now on, and not back.
@@ -380,16 +383,16 @@ impl DecisionBody {
                 more: self.more,
                 escalating: self.until_escalating.unwrap_or(false),
             },
-            "reopen" => Event::Reopen,
+            "reopen" => DecisionEvent::Reopen,
             "merge" => {
                 let into = self.into.as_deref().and_then(IssueId::parse);
                 let into = into.ok_or_else(|| ApiError::invalid("`into` is not an issue"))?;
-                Event::Merge { into }
+                DecisionEvent::Merge { into }
             }
             "note" => {
                 let text = given(self.text).filter(|text| !text.trim().is_empty());
                 let text = text.ok_or_else(|| ApiError::invalid("`text` is missing"))?;
-                Event::Note { text }
+                DecisionEvent::Note { text }
             }
             _ => {
                 return Err(ApiError::invalid("there is no such `action`")
@@ -408,13 +411,13 @@ pub(super) async fn decide(
     State(app): State<Arc<App>>,
     InPath(id): InPath<String>,
     body: Bytes,
-) -> Answer<Value> {
+) -> ApiAnswer<Value> {
     blocking(&app, move |app| {
         let event = parse::<DecisionBody>(&body)?.event(Timestamp::now())?;
         let id = {
             let grouped = app.all_issues()?;
             let known = find(&grouped, &id)?;
-            if let Event::Merge { into } = &event {
+            if let DecisionEvent::Merge { into } = &event {
                 if *into == known.id {
                     return Err(ApiError::invalid("an issue cannot be merged into itself"));
                 }
@@ -434,7 +437,7 @@ pub(super) async fn decide(
         app.hub.issue();
         let grouped = app.all_issues()?;
         let issue = find(&grouped, &id.to_string())?;
-        Ok(Json(Value::Object(detail(app, &grouped, issue)?)))
+        Ok(JsonResponse(Value::Object(detail(app, &grouped, issue)?)))
     })
     .await
 }
@@ -460,7 +463,7 @@ pub(super) async fn promote(
     State(app): State<Arc<App>>,
     InPath(id): InPath<String>,
     body: Bytes,
-) -> Answer<Promoted> {
+) -> ApiAnswer<Promoted> {
     blocking(&app, move |app| {
         let body = match body.is_empty() {
             true => PromoteBody::default(),
@@ -505,7 +508,7 @@ pub(super) async fn promote(
             }
             files.sort();
         }
-        Ok(Json(Promoted { files, case: text }))
+        Ok(JsonResponse(Promoted { files, case: text }))
     })
     .await
 }

@@ -1,6 +1,6 @@
 //! MCP over HTTP: one message per request, answered as JSON.
 
-use super::{ApiError, App, Json, blocking};
+use super::{ApiError, App, JsonResponse, blocking};
 use crate::mcp::Server;
 
 use axum::body::Bytes;
@@ -23,7 +23,7 @@ pub(super) async fn ask(State(app): State<Arc<App>>, body: Bytes) -> Response {
         Ok(server.answer_to(&body))
     });
     match answer.await {
-        Ok(Some(answer)) => Json(answer).into_response(),
+        Ok(Some(answer)) => JsonResponse(answer).into_response(),
         Ok(None) => StatusCode::ACCEPTED.into_response(),
         Err(error) => error.into_response(),
     }

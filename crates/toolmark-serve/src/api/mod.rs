@@ -16,14 +16,14 @@ pub use guard::HostStatus;
 pub use query::duration;
 
 use crate::Commands;
-use crate::access::{Access, IngestKey, Scope};
+use crate::access::{Access, AccessScope, IngestKey};
 use crate::evaluators::Queue;
 use crate::issues::Issues;
 use crate::library::{Library, Unreadable};
 use crate::live::Hub;
 use crate::model::Time;
 use crate::page;
-use crate::store::{Store, StoreError};
+use crate::store::{SessionStore, StoreError};
 use crate::watch::{Folder, FolderState};
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, Request, State};
@@ -46,7 +46,7 @@ const MCP: &str = "/mcp";
 
 /// State shared by all handlers.
 pub(crate) struct App {
-    pub(crate) store: Arc<Store>,
+    pub(crate) store: Arc<SessionStore>,
     pub(crate) library: Library,
     pub(crate) issues: Issues,
     pub(crate) hub: Arc<Hub>,
@@ -146,7 +146,7 @@ impl From<Unreadable> for ApiError {
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let error = json!({"code": self.code, "message": self.message, "hint": self.hint});
-        let mut response = (self.status, Json(json!({"error": error}))).into_response();
+        let mut response = (self.status, JsonResponse(json!({"error": error}))).into_response();
         if self.status == StatusCode::SERVICE_UNAVAILABLE {
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
         }
@@ -154,12 +154,12 @@ impl IntoResponse for ApiError {
     }
 }
 
-type Answer<T> = Result<Json<T>, ApiError>;
+type ApiAnswer<T> = Result<JsonResponse<T>, ApiError>;
 
 /// A JSON response.
-pub(crate) struct Json<T>(pub(crate) T);
+pub(crate) struct JsonResponse<T>(pub(crate) T);
 
-impl<T: Serialize> IntoResponse for Json<T> {
+impl<T: Serialize> IntoResponse for JsonResponse<T> {
     fn into_response(self) -> Response {
         match serde_json::to_vec(&self.0) {
             Ok(body) => ([(header::CONTENT_TYPE, "application/json")], body).into_response(),
@@ -237,7 +237,7 @@ async fn guard_site(State(app): State<Arc<App>>, request: Request, next: Next) -
     let is_page = !path.starts_with("/api/") && path != MCP;
     // What agents ask changes nothing.
     let reads = matches!(*request.method(), Method::GET | Method::HEAD) || path == MCP;
-    let scope = if reads { Scope::Read } else { Scope::Write };
+    let scope = if reads { AccessScope::Read } else { AccessScope::Write };
     let headers = request.headers();
     let allowed = match is_page {
         true => app.access.check_site(headers, true),

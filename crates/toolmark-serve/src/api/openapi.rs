@@ -5,10 +5,10 @@ use super::guard::{GuardRow, GuardStatus, ReplayBody, Replayed};
 use super::info::{AgentRow, Info, Items, KeyRow, ProjectRow};
 use super::issues::{DecisionBody, FixPreview, IssuePage, OccurrenceRow, PromoteBody, Promoted};
 use super::runs::{RunDetail, RunRow};
-use super::sessions::{Diff, SessionDetail, Timeline};
+use super::sessions::{Diff, SessionDetail, TimelinePage};
 use super::tools::ToolRow;
-use super::{App, Json};
-use crate::model::{Page, SessionRow};
+use super::{App, JsonResponse};
+use crate::model::{ListPage, SessionRow};
 use crate::view::{CallDetail, Hit};
 use axum::extract::State;
 use schemars::generate::SchemaSettings;
@@ -53,13 +53,13 @@ const ADDRESSES: &[Address] = &[
     get("/agents", "The agents, with their versions and models", &[], of::<Items<AgentRow>>),
     get("/issues", "What keeps going wrong", &["project", "agent", "since", "state", "kind", "q", "sort", "limit", "cursor"], of::<IssuePage>),
     get("/issues/{id}", "One issue, as `toolmark feed --format json` has it, and more", &[], of::<Value>),
-    get("/issues/{id}/occurrences", "Where it occurred", &["limit", "cursor"], of::<Page<OccurrenceRow>>),
+    get("/issues/{id}/occurrences", "Where it occurred", &["limit", "cursor"], of::<ListPage<OccurrenceRow>>),
     get("/issues/{id}/fix", "What its fix would change", &[], of::<Option<FixPreview>>),
     post("/issues/{id}/state", "Decide about it", of::<DecisionBody>, of::<Value>),
     post("/issues/{id}/promote", "Make a case of it", of::<PromoteBody>, of::<Promoted>),
-    get("/sessions", "Sessions", &["project", "agent", "model", "version", "tool", "since", "until", "verdict", "live", "q", "sort", "limit", "cursor"], of::<Page<SessionRow>>),
+    get("/sessions", "Sessions", &["project", "agent", "model", "version", "tool", "since", "until", "verdict", "live", "q", "sort", "limit", "cursor"], of::<ListPage<SessionRow>>),
     get("/sessions/{id}", "One session", &[], of::<SessionDetail>),
-    get("/sessions/{id}/timeline", "What happened in it", &["from", "limit", "agent", "around"], of::<Timeline>),
+    get("/sessions/{id}/timeline", "What happened in it", &["from", "limit", "agent", "around"], of::<TimelinePage>),
     get("/sessions/{id}/calls/{call}", "One call", &[], of::<CallDetail>),
     get("/sessions/{id}/search", "Locations of words in it", &["q"], of::<Items<Hit>>),
     get("/sessions/{a}/diff/{b}", "Two sessions side by side", &[], of::<Diff>),
@@ -70,13 +70,13 @@ const ADDRESSES: &[Address] = &[
     get("/runs/{id}", "One run", &[], of::<RunDetail>),
     get("/compare", "What changed between two runs, as `toolmark compare --format json` has it", &["a", "b"], of::<Value>),
     get("/keys", "Keys that telemetry comes under, with the tools they allow", &[], of::<Items<KeyRow>>),
-    get("/guard", "What the guard decided", &["since", "host", "decision", "limit", "cursor"], of::<Page<GuardRow>>),
+    get("/guard", "What the guard decided", &["since", "host", "decision", "limit", "cursor"], of::<ListPage<GuardRow>>),
     get("/guard/status", "Where the guard is installed", &[], of::<GuardStatus>),
     post("/guard/replay", "What a policy would have stopped", of::<ReplayBody>, of::<Replayed>),
 ];
 
-pub(super) async fn document(State(_): State<Arc<App>>) -> Json<Value> {
-    Json(build())
+pub(super) async fn document(State(_): State<Arc<App>>) -> JsonResponse<Value> {
+    JsonResponse(build())
 }
 
 fn build() -> Value {

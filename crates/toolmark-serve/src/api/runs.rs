@@ -2,7 +2,7 @@
 
 use super::info::Items;
 use super::query::{InPath, Params};
-use super::{Answer, ApiError, App, Json, blocking};
+use super::{ApiAnswer, ApiError, App, JsonResponse, blocking};
 use crate::model::Time;
 use axum::extract::State;
 use schemars::JsonSchema;
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use toolmark_run::Store;
+use toolmark_run::RunStore;
 use toolmark_run::store::TrialRecord;
 
 /// Maximum number of listed runs, the newest first.
@@ -52,34 +52,37 @@ pub(crate) struct RunDetail {
     #[serde(flatten)]
     pub row: RunRow,
     /// Trials by case and target.
-    pub matrix: Matrix,
+    pub matrix: TrialMatrix,
 }
 
 /// Trials by case and target.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Matrix {
+#[schemars(rename = "Matrix")]
+pub(crate) struct TrialMatrix {
     /// IDs of the cases.
     pub cases: Vec<String>,
     /// Names of the targets.
     pub targets: Vec<String>,
     /// The trials of each case on each target.
-    pub cells: Vec<Cell>,
+    pub cells: Vec<RunCell>,
 }
 
 /// The trials of a case on a target.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Cell {
+#[schemars(rename = "Cell")]
+pub(crate) struct RunCell {
     /// ID of the case.
     pub case: String,
     /// Name of the target.
     pub target: String,
     /// The trials.
-    pub trials: Vec<Trial>,
+    pub trials: Vec<TrialRow>,
 }
 
 /// A trial.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Trial {
+#[schemars(rename = "Trial")]
+pub(crate) struct TrialRow {
     /// Number, from 1.
     pub n: u32,
     /// `pass`, `fail` or `unknown`.
@@ -92,20 +95,20 @@ pub(crate) struct Trial {
     pub path: String,
 }
 
-fn stores(app: &App) -> Vec<Store> {
-    let mut all: Vec<Store> = app
+fn stores(app: &App) -> Vec<RunStore> {
+    let mut all: Vec<RunStore> = app
         .runs
         .iter()
-        .flat_map(|dir| match Store::open(dir) {
+        .flat_map(|dir| match RunStore::open(dir) {
             Some(store) => vec![store],
-            None => Store::list(dir),
+            None => RunStore::list(dir),
         })
         .collect();
     all.sort_by_key(|store| std::cmp::Reverse(store.id()));
     all
 }
 
-fn row(app: &App, store: &Store, records: &[TrialRecord]) -> RunRow {
+fn row(app: &App, store: &RunStore, records: &[TrialRecord]) -> RunRow {
     let hide = |text: String| String::from(app.redactor.apply(text));
     let info = store.info().ok();
     let count =
@@ -131,16 +134,16 @@ fn row(app: &App, store: &Store, records: &[TrialRecord]) -> RunRow {
     }
 }
 
-pub(super) async fn list(State(app): State<Arc<App>>) -> Answer<Items<RunRow>> {
+pub(super) async fn list(State(app): State<Arc<App>>) -> ApiAnswer<Items<RunRow>> {
     blocking(&app, |app| {
         let all = stores(app).into_iter().take(MAX_RUNS);
         let items = all.map(|store| row(app, &store, &store.records())).collect();
-        Ok(Json(Items { items }))
+        Ok(JsonResponse(Items { items }))
     })
     .await
 }
 
-fn find(app: &App, id: &str) -> Result<Store, ApiError> {
+fn find(app: &App, id: &str) -> Result<RunStore, ApiError> {
     let found = stores(app).into_iter().find(|store| store.id() == id);
     found.ok_or_else(|| ApiError::not_found("run", id))
 }
@@ -148,12 +151,12 @@ fn find(app: &App, id: &str) -> Result<Store, ApiError> {
 pub(super) async fn one(
     State(app): State<Arc<App>>,
     InPath(id): InPath<String>,
-) -> Answer<RunDetail> {
+) -> ApiAnswer<RunDetail> {
     blocking(&app, move |app| {
         let store = find(app, &id)?;
         let records = store.records();
         let hide = |text: &str| String::from(app.redactor.apply(text.to_owned()));
-        let mut cells: BTreeMap<(String, String), Vec<Trial>> = BTreeMap::new();
+        let mut cells: BTreeMap<(String, String), Vec<TrialRow>> = BTreeMap::new();
         let (mut cases, mut targets): (Vec<String>, Vec<String>) = Default::default();
         for record in &records {
             let (case, target) = (hide(&record.case), hide(&record.target));
@@ -162,7 +165,7 @@ pub(super) async fn one(
                     list.push(name.clone());
                 }
             }
-            cells.entry((case, target)).or_default().push(Trial {
+            cells.entry((case, target)).or_default().push(TrialRow {
                 n: record.trial + 1,
                 verdict: record.verdict().to_owned(),
                 reason: record.outcome.get("reason").and_then(Value::as_str).map(hide),
@@ -172,10 +175,10 @@ pub(super) async fn one(
         }
         let cells = cells.into_iter().map(|((case, target), mut trials)| {
             trials.sort_by_key(|trial| trial.n);
-            Cell { case, target, trials }
+            RunCell { case, target, trials }
         });
-        let matrix = Matrix { cases, targets, cells: cells.collect() };
-        Ok(Json(RunDetail { row: row(app, &store, &records), matrix }))
+        let matrix = TrialMatrix { cases, targets, cells: cells.collect() };
+        Ok(JsonResponse(RunDetail { row: row(app, &store, &records), matrix }))
     })
     .await
 }
@@ -190,7 +193,7 @@ pub(super) struct CompareQuery {
 pub(super) async fn compare(
     State(app): State<Arc<App>>,
     Params(query): Params<CompareQuery>,
-) -> Answer<Value> {
+) -> ApiAnswer<Value> {
     blocking(&app, move |app| {
         let (Some(a), Some(b)) = (query.a, query.b) else {
             return Err(ApiError::invalid("`a` and `b` are the ids of two runs"));
@@ -198,7 +201,7 @@ pub(super) async fn compare(
         // Only runs that are listed: an id is not a path.
         let (a, b) = (find(app, &a)?, find(app, &b)?);
         let compared = app.commands.compare(a.root(), b.root(), app.redactor);
-        compared.map(Json).map_err(|error| {
+        compared.map(JsonResponse).map_err(|error| {
             ApiError::new(axum::http::StatusCode::CONFLICT, "not_comparable", error.to_string())
         })
     })

@@ -3,13 +3,14 @@
 use super::guard;
 use super::info::Items;
 use super::query::{InPath, Paging, Params, moment};
-use super::{Answer, ApiError, App, Json, blocking};
+use super::{ApiAnswer, ApiError, App, JsonResponse, blocking};
 use crate::evaluators::WHOLE;
 use crate::library::Book;
-use crate::model::{Page, SessionRow, Time};
-use crate::sessions::{self as stored, Filter, Found};
+use crate::model::{ListPage, SessionRow, Time};
+use crate::sessions::{self as stored, Filter, StoredSession};
 use crate::view::{
-    CallDetail, CallTick, DiffRow, Entry, Evaluation, Hit, SubAgent, TurnText, View,
+    CallDetail, CallTick, DiffRow, Evaluation, Hit, SessionView, SubAgent, TurnText,
+    ViewTimelineEntry,
 };
 use axum::extract::State;
 use jiff::Timestamp;
@@ -21,7 +22,7 @@ use std::sync::Arc;
 const MAX_ENTRIES: usize = 1000;
 
 #[derive(Debug, Default, Deserialize)]
-pub(super) struct ListQuery {
+pub(super) struct SessionListQuery {
     project: Option<String>,
     agent: Option<String>,
     model: Option<String>,
@@ -43,8 +44,8 @@ fn given(text: Option<String>) -> Option<String> {
 
 pub(super) async fn list(
     State(app): State<Arc<App>>,
-    Params(query): Params<ListQuery>,
-) -> Answer<Page<SessionRow>> {
+    Params(query): Params<SessionListQuery>,
+) -> ApiAnswer<ListPage<SessionRow>> {
     blocking(&app, move |app| {
         let now = Timestamp::now();
         let paging = Paging::new(query.limit, query.cursor);
@@ -77,7 +78,7 @@ pub(super) async fn list(
         let (items, total) =
             app.store.read(|db| stored::list(db, &filter, paging.limit(), offset, now))?;
         let next = paging.next(items.len(), total)?;
-        Ok(Json(Page { items, next, total }))
+        Ok(JsonResponse(ListPage { items, next, total }))
     })
     .await
 }
@@ -101,7 +102,7 @@ pub(crate) struct SessionDetail {
 }
 
 /// Returns the session with an ID, and its trajectory.
-fn open(app: &App, id: &str) -> Result<(Found, Arc<Book>), ApiError> {
+fn open(app: &App, id: &str) -> Result<(StoredSession, Arc<Book>), ApiError> {
     let found = app.store.read(|db| stored::find(db, id, Timestamp::now()))?;
     let found = found.ok_or_else(|| ApiError::not_found("session", id))?;
     let book = app.library.open(&app.store, &found)?;
@@ -111,12 +112,12 @@ fn open(app: &App, id: &str) -> Result<(Found, Arc<Book>), ApiError> {
 pub(super) async fn one(
     State(app): State<Arc<App>>,
     InPath(id): InPath<String>,
-) -> Answer<SessionDetail> {
+) -> ApiAnswer<SessionDetail> {
     blocking(&app, move |app| {
         let (found, book) = open(app, &id)?;
-        let view = View::new(&book, app.redactor);
+        let view = SessionView::new(&book, app.redactor);
         let evaluations = evaluations(app, found.key, None)?;
-        Ok(Json(SessionDetail {
+        Ok(JsonResponse(SessionDetail {
             row: found.row,
             evaluations,
             turns_list: view.turns(),
@@ -138,9 +139,10 @@ pub(super) struct TimelineQuery {
 
 /// A part of a timeline.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Timeline {
+#[schemars(rename = "Timeline")]
+pub(crate) struct TimelinePage {
     /// The entries.
-    pub items: Vec<Entry>,
+    pub items: Vec<ViewTimelineEntry>,
     /// Total number of entries.
     pub total: u64,
     /// Value of `from` for the next part; null at the end.
@@ -153,10 +155,10 @@ pub(super) async fn timeline(
     State(app): State<Arc<App>>,
     InPath(id): InPath<String>,
     Params(query): Params<TimelineQuery>,
-) -> Answer<Timeline> {
+) -> ApiAnswer<TimelinePage> {
     blocking(&app, move |app| {
         let (_, book) = open(app, &id)?;
-        let view = View::new(&book, app.redactor);
+        let view = SessionView::new(&book, app.redactor);
         let limit = query.limit.unwrap_or(200).clamp(1, MAX_ENTRIES);
         let (at, from) = match query.around {
             Some(call) => {
@@ -177,7 +179,7 @@ pub(super) async fn timeline(
         let total = view.length(at);
         let end = from + items.len() as u64;
         let next = (end <= total && !items.is_empty()).then_some(end);
-        Ok(Json(Timeline { items, total, next, agent: view.agent_name(at) }))
+        Ok(JsonResponse(TimelinePage { items, total, next, agent: view.agent_name(at) }))
     })
     .await
 }
@@ -185,10 +187,10 @@ pub(super) async fn timeline(
 pub(super) async fn call(
     State(app): State<Arc<App>>,
     InPath((id, call)): InPath<(String, u64)>,
-) -> Answer<CallDetail> {
+) -> ApiAnswer<CallDetail> {
     blocking(&app, move |app| {
         let (found, book) = open(app, &id)?;
-        let view = View::new(&book, app.redactor);
+        let view = SessionView::new(&book, app.redactor);
         let missing = || ApiError::not_found("call", &call.to_string());
         let mut detail = view.call(call).ok_or_else(missing)?;
         detail.evaluations = evaluations(app, found.key, view.call_key(call).as_deref())?;
@@ -196,7 +198,7 @@ pub(super) async fn call(
         let key = view.call_key(call).filter(|key| !key.starts_with('@'));
         let own = book.run().id.as_ref().map(|id| id.get().into_owned());
         detail.guard = key.and_then(|key| guard::word(app, own.as_ref().unwrap_or(&id), &key));
-        Ok(Json(detail))
+        Ok(JsonResponse(detail))
     })
     .await
 }
@@ -232,11 +234,11 @@ pub(super) async fn search(
     State(app): State<Arc<App>>,
     InPath(id): InPath<String>,
     Params(query): Params<SearchQuery>,
-) -> Answer<Items<Hit>> {
+) -> ApiAnswer<Items<Hit>> {
     blocking(&app, move |app| {
         let (_, book) = open(app, &id)?;
-        let view = View::new(&book, app.redactor);
-        Ok(Json(Items { items: view.search(query.q.as_deref().unwrap_or_default()) }))
+        let view = SessionView::new(&book, app.redactor);
+        Ok(JsonResponse(Items { items: view.search(query.q.as_deref().unwrap_or_default()) }))
     })
     .await
 }
@@ -251,11 +253,12 @@ pub(crate) struct Diff {
 pub(super) async fn diff(
     State(app): State<Arc<App>>,
     InPath((a, b)): InPath<(String, String)>,
-) -> Answer<Diff> {
+) -> ApiAnswer<Diff> {
     blocking(&app, move |app| {
         let ((_, left), (_, right)) = (open(app, &a)?, open(app, &b)?);
-        let (left, right) = (View::new(&left, app.redactor), View::new(&right, app.redactor));
-        Ok(Json(Diff { rows: left.diff_with(&right) }))
+        let (left, right) =
+            (SessionView::new(&left, app.redactor), SessionView::new(&right, app.redactor));
+        Ok(JsonResponse(Diff { rows: left.diff_with(&right) }))
     })
     .await
 }

@@ -2,7 +2,7 @@
 
 use super::info::Items;
 use super::query::{Params, moment};
-use super::{Answer, App, Json, blocking};
+use super::{ApiAnswer, App, JsonResponse, blocking};
 use crate::sessions::Filter;
 use axum::extract::State;
 use jiff::Timestamp;
@@ -25,7 +25,8 @@ pub(super) struct ToolsQuery {
 
 /// Number of failures of one class.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Bucket {
+#[schemars(rename = "Bucket")]
+pub(crate) struct FailureCount {
     /// Class of the failure.
     pub class: String,
     /// Number of failures.
@@ -74,7 +75,7 @@ pub(crate) struct ToolRow {
     /// 99th percentile of the duration, in milliseconds.
     pub p99: Option<u64>,
     /// Failures by class.
-    pub buckets: Vec<Bucket>,
+    pub buckets: Vec<FailureCount>,
     /// Recovery from failures.
     pub recovery: RecoveryRate,
     /// Weekly numbers.
@@ -120,8 +121,8 @@ impl Sum {
             let p95 = quantile(&times, 0.95);
             Some(ToolWeek { week: week_name(number)?, calls, failed, p95 })
         };
-        let mut buckets: Vec<Bucket> =
-            self.buckets.into_iter().map(|(class, count)| Bucket { class, count }).collect();
+        let mut buckets: Vec<FailureCount> =
+            self.buckets.into_iter().map(|(class, count)| FailureCount { class, count }).collect();
         buckets.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.class.cmp(&b.class)));
         ToolRow {
             tool,
@@ -145,7 +146,7 @@ impl Sum {
 pub(super) async fn list(
     State(app): State<Arc<App>>,
     Params(query): Params<ToolsQuery>,
-) -> Answer<Items<ToolRow>> {
+) -> ApiAnswer<Items<ToolRow>> {
     blocking(&app, move |app| {
         let now = Timestamp::now();
         let given = |text: Option<String>| text.filter(|text| !text.is_empty());
@@ -202,7 +203,7 @@ pub(super) async fn list(
         let mut items: Vec<ToolRow> = sums.into_iter().map(|(tool, sum)| sum.row(tool)).collect();
         items.sort_by(|a, b| b.calls.cmp(&a.calls).then_with(|| a.tool.cmp(&b.tool)));
         items.truncate(MAX_TOOLS);
-        Ok(Json(Items { items }))
+        Ok(JsonResponse(Items { items }))
     })
     .await
 }

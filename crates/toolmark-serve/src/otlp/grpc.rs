@@ -3,7 +3,7 @@
 use super::http::{logs_answer, metrics_answer, traces_answer};
 use super::receive::Accepted;
 use super::{Receiver, Refused, Signal};
-use crate::access::{Access, Denied, Scope};
+use crate::access::{Access, AccessScope, Denied};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{DefaultBodyLimit, State};
@@ -89,7 +89,7 @@ impl Collector {
         M: prost::Message + Default + Serialize + Send + 'static,
         A: prost::Message + Send + 'static,
     {
-        let key = match self.access.check(request.headers(), Scope::Ingest) {
+        let key = match self.access.check(request.headers(), AccessScope::Ingest) {
             Ok(key) => key,
             Err(denied) => {
                 let status = match denied {

@@ -2,7 +2,7 @@
 
 use super::receive::Accepted;
 use super::{Receiver, Refused, Room, Signal};
-use crate::access::{Access, Scope};
+use crate::access::{Access, AccessScope};
 use crate::pace::is_too_slow;
 use axum::Router;
 use axum::body::{Body, Bytes};
@@ -74,7 +74,7 @@ async fn receive(signal: Signal, State(otlp): State<Otlp>, request: Request) -> 
         let message = format!("Content-Type must be {PROTOBUF} or {JSON}");
         return refuse(Encoding::Json, StatusCode::UNSUPPORTED_MEDIA_TYPE, 3, message);
     };
-    let key = match otlp.access.check(&parts.headers, Scope::Ingest) {
+    let key = match otlp.access.check(&parts.headers, AccessScope::Ingest) {
         Ok(key) => key,
         Err(denied) => {
             return refuse(encoding, denied.status(), 16, denied.to_string());

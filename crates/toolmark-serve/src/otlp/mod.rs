@@ -22,7 +22,7 @@ pub(crate) enum Signal {
 
 /// Size limits.
 #[derive(Debug, Clone, Copy)]
-pub struct Limits {
+pub struct OtlpLimits {
     /// Bytes of a request, both compressed and decompressed.
     pub body: usize,
     /// All requests that are being read, decoded or written at once. A larger one is taken
@@ -34,7 +34,7 @@ pub struct Limits {
     pub attribute: usize,
 }
 
-impl Default for Limits {
+impl Default for OtlpLimits {
     fn default() -> Self {
         Self { body: 32 << 20, in_flight: 16 << 20, records: 50_000, attribute: 1 << 20 }
     }

@@ -2,8 +2,8 @@
 
 use super::records;
 use super::split::{Records, split};
-use super::{Limits, Signal};
-use crate::store::{Store, StoreError};
+use super::{OtlpLimits, Signal};
+use crate::store::{SessionStore, StoreError};
 use axum::body::Bytes;
 use jiff::Timestamp;
 use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceRequest;
@@ -42,9 +42,9 @@ pub(crate) struct Accepted {
 
 /// Receiver of requests.
 pub(crate) struct Receiver {
-    pub(crate) store: Arc<Store>,
+    pub(crate) store: Arc<SessionStore>,
     pub(crate) redactor: Redactor,
-    pub(crate) limits: Limits,
+    pub(crate) limits: OtlpLimits,
     /// Number of bytes of requests in memory.
     in_flight: AtomicUsize,
 }
@@ -74,7 +74,7 @@ impl Drop for Room<'_> {
 }
 
 impl Receiver {
-    pub(crate) fn new(store: Arc<Store>, redactor: Redactor, limits: Limits) -> Self {
+    pub(crate) fn new(store: Arc<SessionStore>, redactor: Redactor, limits: OtlpLimits) -> Self {
         Self { store, redactor, limits, in_flight: AtomicUsize::new(0) }
     }
 
@@ -164,7 +164,7 @@ async fn aside(
 fn cut(
     signal: Signal,
     value: Value,
-    limits: Limits,
+    limits: OtlpLimits,
     redactor: Redactor,
 ) -> Result<Records, Refused> {
     let records = split(signal, value, limits, redactor);

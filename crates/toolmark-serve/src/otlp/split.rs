@@ -1,6 +1,6 @@
 //! Splits a request into its records with their identifiers.
 
-use super::{Limits, Signal};
+use super::{OtlpLimits, Signal};
 use crate::evaluate::border;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
@@ -49,7 +49,7 @@ pub(crate) struct LogRecord {
 }
 
 struct Splitter {
-    limits: Limits,
+    limits: OtlpLimits,
     redactor: Redactor,
     records: Records,
     origins: HashMap<String, usize>,
@@ -60,7 +60,7 @@ struct Splitter {
 pub(crate) fn split(
     signal: Signal,
     request: Value,
-    limits: Limits,
+    limits: OtlpLimits,
     redactor: Redactor,
 ) -> Option<Records> {
     let mut splitter =
@@ -259,7 +259,7 @@ mod tests {
     fn spans(spans: Value) -> Records {
         let request = json!({"resourceSpans": [{"resource": {"attributes": []},
             "scopeSpans": [{"scope": {"name": "x"}, "spans": spans}]}]});
-        let limits = Limits { attribute: 100, records: 3, ..Limits::default() };
+        let limits = OtlpLimits { attribute: 100, records: 3, ..OtlpLimits::default() };
         split(Signal::Traces, request, limits, Redactor::new(true)).unwrap()
     }
 
@@ -292,7 +292,8 @@ mod tests {
         let sequence = json!([{"key": "event.sequence", "value": {"intValue": 7}}]);
         let request = json!({"resource_logs": [{"scope_logs": [{"log_records":
             [log(sequence), log(json!([])), log(json!([]))]}]}]});
-        let split = split(Signal::Logs, request, Limits::default(), Redactor::new(true)).unwrap();
+        let split =
+            split(Signal::Logs, request, OtlpLimits::default(), Redactor::new(true)).unwrap();
         assert_eq!(split.logs[0].sequence, "7@\"5\"");
         assert!(split.logs[1].sequence.starts_with('#'));
         assert_eq!(split.logs[1].sequence, split.logs[2].sequence);
@@ -309,7 +310,7 @@ mod tests {
             (json!({"resourceLogs": []}), false),
         ] {
             let split =
-                split(Signal::Traces, value.clone(), Limits::default(), Redactor::new(true));
+                split(Signal::Traces, value.clone(), OtlpLimits::default(), Redactor::new(true));
             assert_eq!(split.is_some(), is_one, "{value}");
         }
     }

@@ -1,23 +1,23 @@
 //! Tests with real telemetry of agents, received twice.
 
 use super::units::Units;
-use super::{Limits, Receiver, Signal};
+use super::{OtlpLimits, Receiver, Signal};
 use crate::evaluate::Evaluator;
 use crate::live::Hub;
-use crate::model::Source;
+use crate::model::SessionSource;
 use crate::sessions::{self, Filter};
-use crate::store::Store;
+use crate::store::SessionStore;
 use jiff::Timestamp;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use toolmark_redact::Redactor;
 use toolmark_testing::find_shared;
-use toolmark_trace::{Options, load_path};
+use toolmark_trace::{ReadOptions, load_path};
 
 fn receiver(dir: &Path) -> Receiver {
-    let store = Arc::new(Store::open(&dir.join("s.db")).unwrap());
-    Receiver::new(store, Redactor::new(true), Limits::default())
+    let store = Arc::new(SessionStore::open(&dir.join("s.db")).unwrap());
+    Receiver::new(store, Redactor::new(true), OtlpLimits::default())
 }
 
 fn units(receiver: &Receiver) -> Units {
@@ -32,7 +32,7 @@ fn units(receiver: &Receiver) -> Units {
 }
 
 /// Returns every row of every table.
-fn dump(store: &Store) -> Vec<String> {
+fn dump(store: &SessionStore) -> Vec<String> {
     let tables = ["span", "log", "metric", "origin", "trace_unit", "call"];
     let of = |table: &&str| {
         store.read(|db| {
@@ -102,16 +102,19 @@ fn what_agents_send_becomes_sessions_and_twice_is_once() {
         assert_eq!(dump(&receiver.store), rows, "{folder:?}");
         // The file of the same session decides, and the gap is named.
         for file in files.iter().filter(|file| file.extension().is_some_and(|e| e == "jsonl")) {
-            let loaded = load_path(file, &Options::default()).unwrap();
+            let loaded = load_path(file, &ReadOptions::default()).unwrap();
             let evaluator = Evaluator::new(Redactor::new(true));
-            let evaluated: Vec<_> =
-                loaded.runs.iter().map(|run| evaluator.evaluate(run, Source::File)).collect();
+            let evaluated: Vec<_> = loaded
+                .runs
+                .iter()
+                .map(|run| evaluator.evaluate(run, SessionSource::File))
+                .collect();
             let (id, calls) = (evaluated[0].row.id.clone(), evaluated[0].row.calls);
             let evaluated = evaluated.into_iter().enumerate().collect();
             sessions::put_file(&receiver.store, "f.jsonl", 1, evaluated, |_| Ok(())).unwrap();
             if let Some(told) = first.iter().find(|row| row.id == id) {
                 let row = list().into_iter().find(|row| row.id == id).unwrap();
-                assert_eq!((row.source, row.calls), (Source::Both, calls));
+                assert_eq!((row.source, row.calls), (SessionSource::Both, calls));
                 assert_eq!(row.gap.is_some(), told.calls != calls || told.failed != row.failed);
                 met += 1;
             }

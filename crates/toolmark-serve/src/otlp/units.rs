@@ -5,9 +5,9 @@ use crate::evaluate::Evaluator;
 use crate::evaluators::{Queue, call_key};
 use crate::library::of_telemetry;
 use crate::live::Hub;
-use crate::model::Source;
+use crate::model::SessionSource;
 use crate::sessions;
-use crate::store::{Store, StoreError};
+use crate::store::{SessionStore, StoreError};
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, params};
 use std::sync::Arc;
@@ -23,7 +23,7 @@ const MAX_AT_ONCE: u32 = 20;
 
 /// State of the evaluation thread.
 pub(crate) struct Units {
-    pub(crate) store: Arc<Store>,
+    pub(crate) store: Arc<SessionStore>,
     pub(crate) evaluator: Arc<Evaluator>,
     pub(crate) hub: Arc<Hub>,
     /// Telemetry keys with their tools.
@@ -68,7 +68,7 @@ impl Units {
         let run = of_telemetry(&self.store, unit).ok().flatten();
         let run =
             run.filter(|run| !run.calls.is_empty() || !run.steps.is_empty() || run.user_turns > 0);
-        let evaluated = run.as_ref().map(|run| self.evaluator.evaluate(run, Source::Otlp));
+        let evaluated = run.as_ref().map(|run| self.evaluator.evaluate(run, SessionSource::Otlp));
         let calls: Vec<(String, String)> =
             run.iter().flat_map(Trajectory::flatten).fold(Vec::new(), |mut calls, one| {
                 let facts = one.calls.iter().map(|c| (call_key(c), c.name.full().into_owned()));

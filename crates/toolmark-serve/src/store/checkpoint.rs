@@ -28,7 +28,7 @@ impl Default for LogLimits {
 }
 
 #[derive(Default)]
-struct State {
+struct CheckpointState {
     /// Whether a requested copy is not finished yet.
     is_copying: bool,
     is_closed: bool,
@@ -37,7 +37,7 @@ struct State {
 /// Thread that copies the log on request.
 pub(super) struct Checkpointer {
     limits: LogLimits,
-    state: Mutex<State>,
+    state: Mutex<CheckpointState>,
     changed: Condvar,
 }
 
@@ -73,7 +73,7 @@ impl Checkpointer {
         }
     }
 
-    fn wait<'s>(&self, state: MutexGuard<'s, State>) -> MutexGuard<'s, State> {
+    fn wait<'s>(&self, state: MutexGuard<'s, CheckpointState>) -> MutexGuard<'s, CheckpointState> {
         self.changed.wait(state).unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -62,7 +62,7 @@ impl From<rusqlite::Error> for StoreError {
 }
 
 /// The store.
-pub(crate) struct Store {
+pub(crate) struct SessionStore {
     path: PathBuf,
     queue: Arc<Queue>,
     checkpointer: Arc<Checkpointer>,
@@ -72,20 +72,20 @@ pub(crate) struct Store {
     problem: Arc<Mutex<Option<StoreError>>>,
 }
 
-impl std::fmt::Debug for Store {
+impl std::fmt::Debug for SessionStore {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Store").field("path", &self.path).finish_non_exhaustive()
     }
 }
 
-impl Drop for Store {
+impl Drop for SessionStore {
     fn drop(&mut self) {
         self.checkpointer.close();
         self.queue.close();
     }
 }
 
-impl Store {
+impl SessionStore {
     /// Opens a store, or creates it.
     pub(crate) fn open(path: &Path) -> Result<Self, StoreError> {
         Self::open_with(path, LogLimits::default())
@@ -205,11 +205,11 @@ fn private(path: &Path) {
 mod tests {
     use super::*;
 
-    fn count(store: &Store) -> i64 {
+    fn count(store: &SessionStore) -> i64 {
         store.read(|db| db.query_row("SELECT count(*) FROM trace_unit", [], |r| r.get(0))).unwrap()
     }
 
-    fn insert(store: &Store, trace: &'static str) -> Result<(), StoreError> {
+    fn insert(store: &SessionStore, trace: &'static str) -> Result<(), StoreError> {
         store.write_derived(move |db| {
             db.execute("INSERT INTO trace_unit VALUES (?1, 'u')", [trace]).map(drop)
         })
@@ -219,7 +219,7 @@ mod tests {
     fn what_is_written_is_there_after_closing() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("s.db");
-        let store = Store::open(&path).unwrap();
+        let store = SessionStore::open(&path).unwrap();
         insert(&store, "a").unwrap();
         // A write that fails does not undo its neighbours.
         assert!(insert(&store, "a").is_err());
@@ -229,13 +229,13 @@ mod tests {
         assert_eq!(count(&store), 2);
         store.close();
         assert!(matches!(insert(&store, "c"), Err(StoreError::Closed)));
-        assert_eq!(count(&Store::open(&path).unwrap()), 2);
+        assert_eq!(count(&SessionStore::open(&path).unwrap()), 2);
     }
 
     #[test]
     fn a_full_disk_refuses_and_recovers() {
         let dir = tempfile::tempdir().unwrap();
-        let store = Store::open(&dir.path().join("s.db")).unwrap();
+        let store = SessionStore::open(&dir.path().join("s.db")).unwrap();
         let limit = |pages: u32| {
             store
                 .write_derived(move |db| {
@@ -270,7 +270,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("s.db");
         let limits = LogLimits { behind: 20, long: 40, end: 10, longest: 200 };
-        let store = Store::open_with(&path, limits).unwrap();
+        let store = SessionStore::open_with(&path, limits).unwrap();
         let text: Arc<str> = "x".repeat(4 * 4096).into();
         for n in 0..400 {
             let text = Arc::clone(&text);
@@ -284,25 +284,25 @@ mod tests {
         assert!(log_size(&path) < 300 * 4096 + 300 * 24, "{}", log_size(&path));
         assert_eq!(count(&store), 400);
         store.close();
-        assert_eq!(count(&Store::open(&path).unwrap()), 400);
+        assert_eq!(count(&SessionStore::open(&path).unwrap()), 400);
     }
 
     #[test]
     fn stores_of_others_and_of_the_future_are_refused() {
         let dir = tempfile::tempdir().unwrap();
         let newer = dir.path().join("newer.db");
-        Store::open(&newer).unwrap().close();
+        SessionStore::open(&newer).unwrap().close();
         Connection::open(&newer)
             .unwrap()
             .pragma_update(None, "user_version", SCHEMA_VERSION + 1)
             .unwrap();
-        let error = Store::open(&newer).unwrap_err();
+        let error = SessionStore::open(&newer).unwrap_err();
         assert!(error.to_string().contains("newer version of toolmark"), "{error}");
         let other = dir.path().join("other.db");
         Connection::open(&other).unwrap().execute_batch("CREATE TABLE t(x)").unwrap();
-        assert!(matches!(Store::open(&other), Err(StoreError::Foreign(_))));
+        assert!(matches!(SessionStore::open(&other), Err(StoreError::Foreign(_))));
         let text = dir.path().join("text.db");
         std::fs::write(&text, "not a database, but long enough to be looked at").unwrap();
-        assert!(Store::open(&text).is_err());
+        assert!(SessionStore::open(&text).is_err());
     }
 }

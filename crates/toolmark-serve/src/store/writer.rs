@@ -11,9 +11,9 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 /// Maximum number of queued requests; more are rejected, and their senders retry.
 const MAX_QUEUE: usize = 128;
 
-pub(super) type Work = Box<dyn FnOnce(&Connection) -> rusqlite::Result<()> + Send>;
-pub(super) type Done = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
-type Job = (Work, Done);
+pub(super) type WriterWork = Box<dyn FnOnce(&Connection) -> rusqlite::Result<()> + Send>;
+pub(super) type WriterDone = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
+type Job = (WriterWork, WriterDone);
 
 #[derive(Default)]
 struct Lanes {
@@ -30,7 +30,7 @@ pub(super) struct Queue {
 }
 
 /// Writes of one transaction.
-enum Turn {
+enum Transaction {
     /// All queued requests; they are on disk before they are acknowledged.
     Requests(VecDeque<Job>),
     /// A write of derived data: it survives a crash of the process, and is on disk with the next
@@ -40,7 +40,7 @@ enum Turn {
 
 impl Queue {
     /// Queues the write of a request; fails if the queue is full.
-    pub(super) fn request(&self, work: Work, done: Done) -> Result<(), StoreError> {
+    pub(super) fn request(&self, work: WriterWork, done: WriterDone) -> Result<(), StoreError> {
         let mut lanes = lock(&self.lanes);
         match () {
             () if lanes.is_closed => return Err(StoreError::Closed),
@@ -53,7 +53,7 @@ impl Queue {
     }
 
     /// Queues a write of derived data. The caller waits for it, so there are never many.
-    pub(super) fn derive(&self, work: Work, done: Done) -> Result<(), StoreError> {
+    pub(super) fn derive(&self, work: WriterWork, done: WriterDone) -> Result<(), StoreError> {
         let mut lanes = lock(&self.lanes);
         if lanes.is_closed {
             return Err(StoreError::Closed);
@@ -71,17 +71,17 @@ impl Queue {
     }
 
     /// Returns the next writes; `None` once the queue is closed and empty.
-    fn next(&self, were_requests: bool) -> Option<Turn> {
+    fn next(&self, were_requests: bool) -> Option<Transaction> {
         let mut lanes = lock(&self.lanes);
         loop {
             // One after each group of requests, or nothing would be concluded under load.
             if (were_requests || lanes.requests.is_empty())
                 && let Some(job) = lanes.derived.pop_front()
             {
-                return Some(Turn::Derived(job));
+                return Some(Transaction::Derived(job));
             }
             if !lanes.requests.is_empty() {
-                return Some(Turn::Requests(std::mem::take(&mut lanes.requests)));
+                return Some(Transaction::Requests(std::mem::take(&mut lanes.requests)));
             }
             if lanes.is_closed {
                 return None;
@@ -100,10 +100,10 @@ pub(super) fn write_all(
 ) {
     let mut were_requests = false;
     while let Some(turn) = queue.next(were_requests) {
-        were_requests = matches!(turn, Turn::Requests(_));
+        were_requests = matches!(turn, Transaction::Requests(_));
         let (sync, jobs) = match turn {
-            Turn::Requests(jobs) => ("PRAGMA synchronous=FULL", jobs),
-            Turn::Derived(job) => ("PRAGMA synchronous=NORMAL", VecDeque::from([job])),
+            Transaction::Requests(jobs) => ("PRAGMA synchronous=FULL", jobs),
+            Transaction::Derived(job) => ("PRAGMA synchronous=NORMAL", VecDeque::from([job])),
         };
         let begun = connection.execute_batch(sync).map_err(StoreError::from);
         write_group(connection, begun, jobs, problem);
@@ -120,7 +120,7 @@ fn write_group(
 ) {
     let begin = || Ok(connection.execute_batch("BEGIN IMMEDIATE")?);
     let mut begun = begun.and_then(|()| begin());
-    let mut waiting: Vec<(Done, Result<(), StoreError>)> = Vec::with_capacity(jobs.len());
+    let mut waiting: Vec<(WriterDone, Result<(), StoreError>)> = Vec::with_capacity(jobs.len());
     for (work, done) in jobs {
         let result = match &begun {
             Ok(()) => alone(connection, work),
@@ -144,7 +144,7 @@ fn write_group(
 }
 
 /// Executes one write in a savepoint, so that a failure does not affect the others.
-fn alone(connection: &Connection, work: Work) -> Result<(), StoreError> {
+fn alone(connection: &Connection, work: WriterWork) -> Result<(), StoreError> {
     connection.execute_batch("SAVEPOINT one")?;
     match work(connection) {
         Ok(()) => Ok(connection.execute_batch("RELEASE one")?),
@@ -165,10 +165,10 @@ mod tests {
         let mut turns = Vec::new();
         for _ in 0..count {
             let turn = queue.next(were_requests).unwrap();
-            were_requests = matches!(turn, Turn::Requests(_));
+            were_requests = matches!(turn, Transaction::Requests(_));
             turns.push(match turn {
-                Turn::Requests(jobs) => format!("{} requests", jobs.len()),
-                Turn::Derived(_) => "derived".to_owned(),
+                Transaction::Requests(jobs) => format!("{} requests", jobs.len()),
+                Transaction::Derived(_) => "derived".to_owned(),
             });
         }
         turns

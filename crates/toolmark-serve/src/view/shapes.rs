@@ -67,7 +67,8 @@ pub(crate) struct Flag {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "lowercase")]
 #[allow(clippy::large_enum_variant, reason = "most entries are calls")]
-pub(crate) enum Entry {
+#[schemars(rename = "Entry")]
+pub(crate) enum ViewTimelineEntry {
     /// A message of the user.
     Turn {
         /// Position in the timeline, from 1.
@@ -125,7 +126,8 @@ pub(crate) enum Entry {
 
 /// A finding.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Finding {
+#[schemars(rename = "Finding")]
+pub(crate) struct FindingRow {
     /// Code of the rule.
     pub code: &'static str,
     /// Severity.
@@ -150,14 +152,15 @@ pub(crate) struct Proof {
     /// Number of the call.
     pub call: Option<u64>,
     /// Source position in the trace.
-    pub place: Option<Place>,
+    pub place: Option<TracePosition>,
     /// Excerpt.
     pub excerpt: String,
 }
 
 /// A source position in a trace.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-pub(crate) struct Place {
+#[schemars(rename = "Place")]
+pub(crate) struct TracePosition {
     /// File name.
     pub file: String,
     /// Line, from 1.
@@ -209,7 +212,7 @@ pub(crate) struct EffectRow {
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct RawRecord {
     /// Source position.
-    pub place: Place,
+    pub place: TracePosition,
     /// Text of the record, or its beginning.
     pub text: String,
 }
@@ -283,11 +286,11 @@ pub(crate) struct CallDetail {
     /// change no file.
     pub file_state: Option<&'static str>,
     /// Findings of the rules.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<FindingRow>,
     /// Answers of evaluators.
     pub evaluations: Vec<Evaluation>,
     /// Source position in the trace.
-    pub place: Option<Place>,
+    pub place: Option<TracePosition>,
     /// Source records.
     pub raw: Vec<RawRecord>,
     /// Effects.
@@ -311,7 +314,8 @@ pub(crate) struct Hit {
 
 /// A call of one of two sessions.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct CallRef {
+#[schemars(rename = "CallRef")]
+pub(crate) struct PairedCall {
     /// Number of the call.
     pub call: u64,
     /// Name of the tool.
@@ -326,9 +330,9 @@ pub(crate) struct CallRef {
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct DiffRow {
     /// Call of the first session.
-    pub left: Option<CallRef>,
+    pub left: Option<PairedCall>,
     /// Call of the second session.
-    pub right: Option<CallRef>,
+    pub right: Option<PairedCall>,
     /// `equal`, `changed`, `added` or `removed`.
     pub same: &'static str,
 }

@@ -4,7 +4,7 @@
 use crate::addresses::{Address, addresses, is_drop, is_public_number, suspicious};
 use serde_json::Value;
 use toolmark_redact::{Proof, secrets};
-use toolmark_shell::{Certainty, Command, Effect, Kind, Reversibility, Scope};
+use toolmark_shell::{Certainty, Effect, EffectKind, EffectScope, PlannedCommand, Reversibility};
 
 /// Maximum number of URLs of one text to check.
 const MAX_ADDRESSES: usize = 16;
@@ -19,9 +19,9 @@ pub fn is_suspicious_address(effect: &Effect) -> bool {
 
 fn effect(host: &str, why: &'static str) -> Effect {
     Effect {
-        kind: Kind::SendOut,
+        kind: EffectKind::SendOut,
         target: host.to_owned(),
-        scope: Scope::Remote,
+        scope: EffectScope::Remote,
         reversibility: Reversibility::R3,
         certainty: Certainty::Likely,
         span: (0, 0),
@@ -53,7 +53,7 @@ fn sends_secret(address: &Address<'_>) -> bool {
 }
 
 /// Returns the effect of the first suspicious URL that a command fetches from or sends to.
-pub(super) fn in_commands(text: &str, commands: &[Command]) -> Option<Effect> {
+pub(super) fn in_commands(text: &str, commands: &[PlannedCommand]) -> Option<Effect> {
     if !text.contains("://") {
         return None;
     }

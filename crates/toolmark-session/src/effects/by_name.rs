@@ -5,7 +5,8 @@ use crate::tool_effect::{ToolEffect, own_words, split_words};
 use serde_json::Value;
 use std::borrow::Cow;
 use toolmark_shell::{
-    Analysis, Certainty, Context, Effect, Kind, Reversibility, Scope, analyze, is_sql_statement,
+    Analysis, Certainty, Effect, EffectKind, EffectScope, Reversibility, ShellContext, analyze,
+    is_sql_statement,
 };
 
 /// Arguments that contain a command.
@@ -353,7 +354,7 @@ fn command_by_key(args: &Value) -> Option<&str> {
 pub(super) fn analyze_named(
     tool: &ToolName<'_>,
     args: &Value,
-    context: &Context<'_>,
+    context: &ShellContext<'_>,
 ) -> Option<Analysis> {
     let name = tool.name;
     let says = match tool.says {
@@ -409,7 +410,7 @@ pub(super) fn analyze_named(
         Says::Sends => Some(only_with(name, Reversibility::R3, "says that it sends a message")),
         Says::Reveals => {
             let mut analysis = only_with(name, Reversibility::R1, "says that it shows a secret");
-            analysis.effects.iter_mut().for_each(|effect| effect.kind = Kind::ReadSecret);
+            analysis.effects.iter_mut().for_each(|effect| effect.kind = EffectKind::ReadSecret);
             let effects = std::mem::take(&mut analysis.effects);
             let mut analysis = Analysis::default();
             effects.into_iter().for_each(|effect| analysis.add(effect));
@@ -594,9 +595,9 @@ fn only(name: &str, why: &'static str) -> Analysis {
 fn only_with(name: &str, reversibility: Reversibility, why: &'static str) -> Analysis {
     let mut analysis = Analysis::default();
     analysis.add(Effect {
-        kind: Kind::RemoteState,
+        kind: EffectKind::RemoteState,
         target: name.to_owned(),
-        scope: Scope::Remote,
+        scope: EffectScope::Remote,
         reversibility,
         certainty: Certainty::Likely,
         span: (0, 0),
@@ -648,7 +649,7 @@ mod tests {
 
     #[test]
     fn decisions() {
-        let context = Context { cwd: Some("/w/shop"), ..Context::default() };
+        let context = ShellContext { cwd: Some("/w/shop"), ..ShellContext::default() };
         for (name, args, want) in [
             ("mcp__x__exec", json!({"cmd": "rm -rf /srv"}), Some(Decision::Ask)),
             ("mcp__x__exec", json!({"cmd": "ls"}), Some(Decision::Allow)),

@@ -140,15 +140,15 @@ fn classes_by_host() {
 fn every_word_is_found_in_its_list() {
     assert!(LISTS.iter().map(|list| list.len()).sum::<usize>() <= 64 * FoundWords::default().len());
     let all = [
-        List::Edit,
-        List::File,
-        List::Host,
-        List::System,
-        List::Git,
-        List::Dependency,
-        List::Usage,
-        List::Missing,
-        List::Runner,
+        ErrorWordList::Edit,
+        ErrorWordList::File,
+        ErrorWordList::Host,
+        ErrorWordList::System,
+        ErrorWordList::Git,
+        ErrorWordList::Dependency,
+        ErrorWordList::Usage,
+        ErrorWordList::Missing,
+        ErrorWordList::Runner,
     ];
     assert_eq!(all.len(), LISTS.len());
     for (list, name) in LISTS.iter().zip(all) {

@@ -1,11 +1,11 @@
 //! Tests of the state of `/w/a` before the last call of a trace.
 
-use super::{Known, Occurrences, Snapshot};
+use super::{FileKnowledge, FileSnapshot, Occurrences};
 use crate::notation;
 use crate::session::Session;
 use toolmark_hosts::toolset::Toolsets;
 
-fn known(trace: &str) -> Snapshot {
+fn known(trace: &str) -> FileSnapshot {
     let run = notation::parse(&format!("{trace}\nRead {{\"file_path\":\"/w/a\"}}")).unwrap();
     let toolsets = Toolsets::default();
     let session = Session::new(&run, &toolsets);
@@ -13,8 +13,8 @@ fn known(trace: &str) -> Snapshot {
     session.files().before(&session, last, "/w/a")
 }
 
-fn whole(text: &str) -> Known {
-    Known::Whole(text.into())
+fn whole(text: &str) -> FileKnowledge {
+    FileKnowledge::Whole(text.into())
 }
 
 const READ: &str = r#"Read {"file_path":"/w/a"} -> "     1→one\n     2→two\n     3→one""#;
@@ -22,23 +22,26 @@ const READ: &str = r#"Read {"file_path":"/w/a"} -> "     1→one\n     2→two\n
 #[test]
 fn what_calls_prove() {
     for (trace, want) in [
-        ("user: x", Known::Nothing),
+        ("user: x", FileKnowledge::Nothing),
         (READ, whole("one\ntwo\none\n")),
         (
             r#"Read {"file_path":"a"} -> "1\tone\n2\ttwo\n\n<system-reminder>x</system-reminder>""#,
             whole("one\ntwo\n"),
         ),
-        (r#"Read {"file_path":"/w/a"} !> "File does not exist.""#, Known::Absent),
+        (r#"Read {"file_path":"/w/a"} !> "File does not exist.""#, FileKnowledge::Absent),
         (
             r#"Read {"file_path":"/w/a"} -> "<system-reminder>empty</system-reminder>""#,
-            Known::Exists,
+            FileKnowledge::Exists,
         ),
         (r#"Write {"file_path":"/w/a","content":"x\r\ny"} -> "ok""#, whole("x\ny")),
-        (r#"Write {"file_path":"/w/a","content":"x"} x> "no""#, Known::Nothing),
+        (r#"Write {"file_path":"/w/a","content":"x"} x> "no""#, FileKnowledge::Nothing),
         (r#"Edit {"file_path":"/w/a","old_string":"","new_string":"new"} -> "ok""#, whole("new")),
-        (r#"Edit {"file_path":"/w/a","old_string":"x","new_string":"y"} -> "ok""#, Known::Exists),
-        (r#"Bash {"command":"rm /w/a"} -> """#, Known::Absent),
-        (r#"Bash {"command":"echo x > a"} -> """#, Known::Exists),
+        (
+            r#"Edit {"file_path":"/w/a","old_string":"x","new_string":"y"} -> "ok""#,
+            FileKnowledge::Exists,
+        ),
+        (r#"Bash {"command":"rm /w/a"} -> """#, FileKnowledge::Absent),
+        (r#"Bash {"command":"echo x > a"} -> """#, FileKnowledge::Exists),
     ] {
         assert_eq!(known(trace).known, want, "{trace}");
     }
@@ -56,8 +59,8 @@ fn edits_are_followed() {
             whole("1\ntwo\n1\n"),
         ),
         // The host reports success, so the assumed content was wrong.
-        (r#"{"file_path":"/w/a","old_string":"one","new_string":"1"}"#, Known::Exists),
-        (r#"{"file_path":"/w/a","old_string":"three","new_string":"3"}"#, Known::Exists),
+        (r#"{"file_path":"/w/a","old_string":"one","new_string":"1"}"#, FileKnowledge::Exists),
+        (r#"{"file_path":"/w/a","old_string":"three","new_string":"3"}"#, FileKnowledge::Exists),
     ] {
         assert_eq!(known(&format!("{READ}\nEdit {edit} -> \"ok\"")).known, want, "{edit}");
         assert_eq!(
@@ -76,14 +79,14 @@ fn slices_are_put_beside_each_other() {
         )
     };
     let trace = format!("{}\n{}", slice(10, "x"), slice(2, "y"));
-    let Known::Lines(parts) = known(&trace).known else { panic!("{:?}", known(&trace)) };
+    let FileKnowledge::Lines(parts) = known(&trace).known else { panic!("{:?}", known(&trace)) };
     let parts: Vec<_> = parts.iter().map(|p| (p.first, &*p.text)).collect();
     assert_eq!(parts, [(2, "y\ny\n"), (10, "x\nx\n")]);
     let snapshot = known(&trace);
     assert_eq!(snapshot.occurrences("y"), Occurrences::AtLeast(2));
 
     let edit = r#"Edit {"file_path":"/w/a","old_string":"y\ny","new_string":"1\n2\n3"} -> "ok""#;
-    let Known::Lines(parts) = known(&format!("{trace}\n{edit}")).known else { panic!() };
+    let FileKnowledge::Lines(parts) = known(&format!("{trace}\n{edit}")).known else { panic!() };
     assert_eq!((parts[0].text.as_ref(), parts[1].first), ("1\n2\n3\n", 11));
 }
 
@@ -121,8 +124,8 @@ fn patches_are_followed() {
     for (trace, want) in [
         (add.to_owned(), whole("one\ntwo\n")),
         (format!("{add}\n{update}"), whole("one\n2\n")),
-        (update.to_owned(), Known::Exists),
-        (format!("{add}\n{remove}"), Known::Absent),
+        (update.to_owned(), FileKnowledge::Exists),
+        (format!("{add}\n{remove}"), FileKnowledge::Absent),
     ] {
         let run = notation::parse(&format!("host: codex\n{trace}\nshell {{\"command\":[\"ls\"]}}"))
             .unwrap();
@@ -137,5 +140,5 @@ fn patches_are_followed() {
 fn memory_is_bounded() {
     let large = "x".repeat(9 << 20);
     let trace = format!(r#"Write {{"file_path":"/w/a","content":"{large}"}} -> "ok""#);
-    assert_eq!(known(&trace).known, Known::Exists);
+    assert_eq!(known(&trace).known, FileKnowledge::Exists);
 }

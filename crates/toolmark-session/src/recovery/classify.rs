@@ -2,7 +2,7 @@
 //! in the documentation of the parent module.
 
 use super::writes::{FileWrite, write_of};
-use super::{Excuse, Failure, Fault, Verdict, effects, excuses, moves};
+use super::{Excuse, RecoveryFault, RecoveryStatus, SessionFailure, effects, excuses, moves};
 use crate::call_key::{CallKey, searches};
 use crate::claims::notices_trouble;
 use crate::error_class::{ErrorClass, classify, is_not_found};
@@ -12,7 +12,7 @@ use crate::session::{Ended, Session, SessionCall};
 use crate::shell::CommandLine;
 use crate::tool_effect::ToolEffect;
 use toolmark_hosts::toolset::ToolRole;
-use toolmark_shell::{Kind, Reversibility};
+use toolmark_shell::{EffectKind, Reversibility};
 use toolmark_trace::EventKind;
 
 /// Number of calls to examine after a failure.
@@ -35,7 +35,7 @@ pub(super) struct Classifier<'s, 'a> {
     pub(super) next: Vec<(usize, &'s SessionCall<'a>, CallKey)>,
 }
 
-pub(super) type Ruling = (Verdict, &'static str, Option<usize>);
+pub(super) type RecoveryRuling = (RecoveryStatus, &'static str, Option<usize>);
 
 impl<'s, 'a> Classifier<'s, 'a> {
     pub(super) fn new(
@@ -59,17 +59,17 @@ impl<'s, 'a> Classifier<'s, 'a> {
         Self { session, at, failed, class, key, next }
     }
 
-    pub(super) fn finish(self, masked: Option<String>, asks: bool) -> Failure {
+    pub(super) fn finish(self, masked: Option<String>, asks: bool) -> SessionFailure {
         let next = self.next.first().map(|(_, call, _)| *call);
         let excuse = excuses::find(self.session, self.at, self.failed, self.class, next);
         let (verdict, why, by) = self.ruling_with(excuse);
-        let scripted = matches!(verdict, Verdict::Recovered) && why == SCRIPTED;
+        let scripted = matches!(verdict, RecoveryStatus::Recovered) && why == SCRIPTED;
         let repeat = self.repeat();
         let steps = match by {
             Some(by) => self.next.iter().position(|(at, ..)| *at == by).map_or(WINDOW, |n| n + 1),
             None => 0,
         };
-        Failure {
+        SessionFailure {
             at: self.at,
             class: self.class,
             masked,
@@ -170,31 +170,35 @@ impl<'s, 'a> Classifier<'s, 'a> {
 
     /// Returns the ruling, given the agent's messages about the failure and its later
     /// actions.
-    fn ruling_with(&self, excuse: Option<Excuse>) -> Ruling {
+    fn ruling_with(&self, excuse: Option<Excuse>) -> RecoveryRuling {
         let ruling = self.ruling();
         if excuse.is_some_and(|excuse| excuse.contradicted_by.is_some())
-            && !matches!(ruling.0, Verdict::Failed(_) | Verdict::Evaded)
+            && !matches!(ruling.0, RecoveryStatus::Failed(_) | RecoveryStatus::Evaded)
         {
             let next = self.next.first().map(|(at, ..)| *at);
-            return (Verdict::Failed(Fault::ExplainedAway), "it was explained away", next);
+            return (
+                RecoveryStatus::Failed(RecoveryFault::ExplainedAway),
+                "it was explained away",
+                next,
+            );
         }
         match ruling.0 {
-            Verdict::Open if excuse.is_none() => self.later().unwrap_or(ruling),
+            RecoveryStatus::Open if excuse.is_none() => self.later().unwrap_or(ruling),
             _ => ruling,
         }
     }
 
     /// Returns the ruling if the following calls leave a failure open but the same call works
     /// later in the turn.
-    fn later(&self) -> Option<Ruling> {
+    fn later(&self) -> Option<RecoveryRuling> {
         let keys = self.session.keys();
         let works = moves(self.session, self.at).take(RERUN).find(|(at, call)| {
             call.ended == Ended::Ok && keys.get(*at).is_some_and(|key| key.work == self.key.work)
         });
-        works.map(|(at, _)| (Verdict::Recovered, "it worked later", Some(at)))
+        works.map(|(at, _)| (RecoveryStatus::Recovered, "it worked later", Some(at)))
     }
 
-    fn ruling(&self) -> Ruling {
+    fn ruling(&self) -> RecoveryRuling {
         if self.class == ErrorClass::Denied {
             return self.denied();
         }
@@ -222,13 +226,13 @@ impl<'s, 'a> Classifier<'s, 'a> {
 
     /// Returns the ruling if a step of a script failed, and the next step was run as if it
     /// had worked: the same script with another first argument, without any message.
-    fn went_on(&self) -> Option<Ruling> {
+    fn went_on(&self) -> Option<RecoveryRuling> {
         if self.failed.only_looks() {
             return None;
         }
         if let Some(at) = self.publishes_all_the_same() {
             return Some((
-                Verdict::Failed(Fault::WentOn),
+                RecoveryStatus::Failed(RecoveryFault::WentOn),
                 "it was published all the same",
                 Some(at),
             ));
@@ -251,8 +255,11 @@ impl<'s, 'a> Classifier<'s, 'a> {
                     && call.line().is_some_and(|command| steps_of(command).contains(&failed))
             })
         };
-        let ruling =
-            (Verdict::Failed(Fault::WentOn), "the next step was made all the same", Some(*at));
+        let ruling = (
+            RecoveryStatus::Failed(RecoveryFault::WentOn),
+            "the next step was made all the same",
+            Some(*at),
+        );
         (goes_on && !is_said && !is_made_up_for()).then_some(ruling)
     }
 
@@ -281,7 +288,7 @@ impl<'s, 'a> Classifier<'s, 'a> {
     }
 
     /// Returns the ruling for a repetition of the same call with nothing done in between.
-    fn blind(&self, at: usize) -> Ruling {
+    fn blind(&self, at: usize) -> RecoveryRuling {
         let repeat = self.session.calls().get(at);
         let worked = repeat.is_some_and(|call| call.ended == Ended::Ok);
         // A different error means that something changed, or that the call got further.
@@ -293,25 +300,29 @@ impl<'s, 'a> Classifier<'s, 'a> {
         }
         match (self.class, worked) {
             (_, true) => {
-                (Verdict::Partial, "the same call worked when it was made again", Some(at))
+                (RecoveryStatus::Partial, "the same call worked when it was made again", Some(at))
             }
             // One retry is the right reaction to such an error.
             (ErrorClass::Network, false) => {
                 let mut again = self.next.iter().filter(|(_, _, key)| self.is_same(*key));
                 match again.nth(MAX_ATTEMPTS - 2) {
-                    Some((last, ..)) => {
-                        (Verdict::Failed(Fault::Repeat), "three identical attempts", Some(*last))
-                    }
+                    Some((last, ..)) => (
+                        RecoveryStatus::Failed(RecoveryFault::Repeat),
+                        "three identical attempts",
+                        Some(*last),
+                    ),
                     None => self.again(),
                 }
             }
-            (_, false) => {
-                (Verdict::Failed(Fault::Repeat), "the same call was made again", Some(at))
-            }
+            (_, false) => (
+                RecoveryStatus::Failed(RecoveryFault::Repeat),
+                "the same call was made again",
+                Some(at),
+            ),
         }
     }
 
-    fn missing(&self) -> Ruling {
+    fn missing(&self) -> RecoveryRuling {
         let mut searched = None;
         let proposed = self.failed.result().is_some_and(|text| text.contains("Did you mean"));
         for (at, call, _) in &self.next {
@@ -322,14 +333,18 @@ impl<'s, 'a> Classifier<'s, 'a> {
             };
             match call.ended {
                 _ if call.role == ToolRole::AsksUser => {
-                    return (Verdict::Recovered, "asked", Some(*at));
+                    return (RecoveryStatus::Recovered, "asked", Some(*at));
                 }
                 Ended::Ok if is_like && (searched.is_some() || proposed) => {
-                    return (Verdict::Recovered, "found it", Some(*at));
+                    return (RecoveryStatus::Recovered, "found it", Some(*at));
                 }
                 Ended::Ok if searches(call) => searched = Some(*at),
                 Ended::Ok if is_like => {
-                    return (Verdict::Partial, "another path that happened to be there", Some(*at));
+                    return (
+                        RecoveryStatus::Partial,
+                        "another path that happened to be there",
+                        Some(*at),
+                    );
                 }
                 Ended::Failed
                     if is_like
@@ -339,7 +354,7 @@ impl<'s, 'a> Classifier<'s, 'a> {
                         && classify(call) == Some(ErrorClass::Missing) =>
                 {
                     return (
-                        Verdict::Failed(Fault::Guess),
+                        RecoveryStatus::Failed(RecoveryFault::Guess),
                         "guessed another path that is not there",
                         Some(*at),
                     );
@@ -348,12 +363,12 @@ impl<'s, 'a> Classifier<'s, 'a> {
             }
         }
         match searched {
-            Some(at) => (Verdict::Partial, "searched", Some(at)),
+            Some(at) => (RecoveryStatus::Partial, "searched", Some(at)),
             None => OPEN,
         }
     }
 
-    fn unreadable(&self) -> Ruling {
+    fn unreadable(&self) -> RecoveryRuling {
         for (at, call, _) in &self.next {
             let names_it = self.names_file(call);
             match call.role {
@@ -364,13 +379,13 @@ impl<'s, 'a> Classifier<'s, 'a> {
                         && !call.command().is_some_and(|c| c.contains('|')) =>
                 {
                     return (
-                        Verdict::Failed(Fault::WrongMove),
+                        RecoveryStatus::Failed(RecoveryFault::WrongMove),
                         "showed the whole file with cat",
                         Some(*at),
                     );
                 }
                 _ if call.ended == Ended::Ok && (names_it || searches(call)) => {
-                    return (Verdict::Recovered, "looked at a part of it", Some(*at));
+                    return (RecoveryStatus::Recovered, "looked at a part of it", Some(*at));
                 }
                 _ => {}
             }
@@ -389,7 +404,7 @@ impl<'s, 'a> Classifier<'s, 'a> {
             || call.patch().is_some_and(|patch| patch.contains(name))
     }
 
-    fn edit(&self) -> Ruling {
+    fn edit(&self) -> RecoveryRuling {
         let mut read = false;
         let is_unknown = matches!(self.class, ErrorClass::EditNoMatch | ErrorClass::EditAmbiguous);
         let is_first = self.is_first_try();
@@ -398,7 +413,11 @@ impl<'s, 'a> Classifier<'s, 'a> {
             if call.ended != Ended::Ok {
                 // A second attempt is a reaction; the following calls react to that attempt.
                 if is_first && is_unknown && names_it && call.role == ToolRole::Edits {
-                    return (Verdict::Partial, "tried another text, which failed too", Some(*at));
+                    return (
+                        RecoveryStatus::Partial,
+                        "tried another text, which failed too",
+                        Some(*at),
+                    );
                 }
                 continue;
             }
@@ -407,19 +426,27 @@ impl<'s, 'a> Classifier<'s, 'a> {
                 ToolRole::SearchesContent => read = true,
                 ToolRole::Edits | ToolRole::Patches if names_it => {
                     return match read || self.class == ErrorClass::EditNoop {
-                        true => (Verdict::Recovered, "read the file and edited it", Some(*at)),
-                        false => (Verdict::Partial, "edited it without a look", Some(*at)),
+                        true => {
+                            (RecoveryStatus::Recovered, "read the file and edited it", Some(*at))
+                        }
+                        false => (RecoveryStatus::Partial, "edited it without a look", Some(*at)),
                     };
                 }
                 ToolRole::Writes if names_it => {
                     return match (self.failed.role, read) {
                         (ToolRole::Writes, true) => {
-                            (Verdict::Recovered, "read the file and wrote it", Some(*at))
+                            (RecoveryStatus::Recovered, "read the file and wrote it", Some(*at))
                         }
                         (ToolRole::Writes, false) => OPEN,
                         // The text was known, but had changed.
-                        _ if !is_unknown => (Verdict::Partial, "wrote the file anew", Some(*at)),
-                        _ => (Verdict::Failed(Fault::Overwrite), OVERWRITTEN, Some(*at)),
+                        _ if !is_unknown => {
+                            (RecoveryStatus::Partial, "wrote the file anew", Some(*at))
+                        }
+                        _ => (
+                            RecoveryStatus::Failed(RecoveryFault::Overwrite),
+                            OVERWRITTEN,
+                            Some(*at),
+                        ),
                     };
                 }
                 ToolRole::RunsShell if names_it => {
@@ -427,12 +454,16 @@ impl<'s, 'a> Classifier<'s, 'a> {
                     let written = path.and_then(|path| write_of(self.session, call, path));
                     match written.filter(|_| self.failed.role == ToolRole::Edits) {
                         Some(FileWrite::Whole | FileWrite::ByLineNumber) if is_unknown => {
-                            return (Verdict::Failed(Fault::Overwrite), OVERWRITTEN, Some(*at));
+                            return (
+                                RecoveryStatus::Failed(RecoveryFault::Overwrite),
+                                OVERWRITTEN,
+                                Some(*at),
+                            );
                         }
                         Some(FileWrite::Append) => {
-                            return (Verdict::Partial, "appended to the file", Some(*at));
+                            return (RecoveryStatus::Partial, "appended to the file", Some(*at));
                         }
-                        Some(_) => return (Verdict::Recovered, SCRIPTED, Some(*at)),
+                        Some(_) => return (RecoveryStatus::Recovered, SCRIPTED, Some(*at)),
                         None => read = true,
                     }
                 }
@@ -462,7 +493,7 @@ impl<'s, 'a> Classifier<'s, 'a> {
         }
     }
 
-    fn not_found(&self) -> Ruling {
+    fn not_found(&self) -> RecoveryRuling {
         let text = self.failed.result().unwrap_or_default();
         let called = || self.failed.line()?.program().map(str::to_owned);
         let name = missing_program(&text).or_else(called).unwrap_or_default();
@@ -484,27 +515,27 @@ impl<'s, 'a> Classifier<'s, 'a> {
                         && classify(call) == Some(ErrorClass::CommandNotFound) =>
                 {
                     return (
-                        Verdict::Failed(Fault::WrongMove),
+                        RecoveryStatus::Failed(RecoveryFault::WrongMove),
                         "the missing program was called again",
                         Some(*at),
                     );
                 }
                 Ended::Ok if looks => located = true,
                 Ended::Ok if is_named || located => {
-                    return (Verdict::Recovered, "found another way to run it", Some(*at));
+                    return (RecoveryStatus::Recovered, "found another way to run it", Some(*at));
                 }
                 Ended::Ok => other = other.or(Some(*at)),
                 _ => {}
             }
         }
         match (other, located) {
-            (_, true) => (Verdict::Partial, "looked for the program", None),
-            (Some(at), _) => (Verdict::Partial, "another program", Some(at)),
+            (_, true) => (RecoveryStatus::Partial, "looked for the program", None),
+            (Some(at), _) => (RecoveryStatus::Partial, "another program", Some(at)),
             _ => OPEN,
         }
     }
 
-    fn dependency(&self) -> Ruling {
+    fn dependency(&self) -> RecoveryRuling {
         let mut installed = None;
         for (at, call, _) in &self.next {
             let Some(command) = call.command() else { continue };
@@ -512,37 +543,37 @@ impl<'s, 'a> Classifier<'s, 'a> {
             if call.ended == Ended::Ok && installs.iter().any(|words| command.contains(words)) {
                 installed = Some(*at);
             } else if call.ended == Ended::Ok && self.same_program(call) {
-                return (Verdict::Recovered, "it worked in another way", Some(*at));
+                return (RecoveryStatus::Recovered, "it worked in another way", Some(*at));
             }
         }
         match installed {
-            Some(at) => (Verdict::Partial, "installed it", Some(at)),
+            Some(at) => (RecoveryStatus::Partial, "installed it", Some(at)),
             None => OPEN,
         }
     }
 
-    fn not_allowed(&self) -> Ruling {
+    fn not_allowed(&self) -> RecoveryRuling {
         for (at, call, _) in &self.next {
             let program = call.line().and_then(CommandLine::program).unwrap_or_default();
             let opens = effects(self.session, call).iter().any(|effect| {
-                effect.kind == Kind::Privilege
+                effect.kind == EffectKind::Privilege
                     && effect.program == "chmod"
                     && effect.reversibility > Reversibility::R0
             });
             if opens {
                 return (
-                    Verdict::Failed(Fault::WrongMove),
+                    RecoveryStatus::Failed(RecoveryFault::WrongMove),
                     "opened everything to everybody",
                     Some(*at),
                 );
             }
             if call.role == ToolRole::AsksUser {
-                return (Verdict::Recovered, "asked", Some(*at));
+                return (RecoveryStatus::Recovered, "asked", Some(*at));
             }
             if call.ended == Ended::Ok && !call.only_looks() {
                 return match program == "sudo" {
-                    true => (Verdict::Partial, "with more rights", Some(*at)),
-                    false => (Verdict::Recovered, "another way", Some(*at)),
+                    true => (RecoveryStatus::Partial, "with more rights", Some(*at)),
+                    false => (RecoveryStatus::Recovered, "another way", Some(*at)),
                 };
             }
         }
@@ -551,14 +582,18 @@ impl<'s, 'a> Classifier<'s, 'a> {
 
     /// Returns the ruling for tests and builds: whether something was changed, and whether
     /// the next run was better.
-    fn checks(&self) -> Ruling {
+    fn checks(&self) -> RecoveryRuling {
         let mut changed = None;
         let mut shown = None;
         for (at, call, key) in &self.next {
             let reruns = key.work == self.key.work;
             if reruns && changed.is_none() {
                 if call.ended == Ended::Ok && hidden_failure::find(call).is_none() {
-                    return (Verdict::Partial, "the same run passed without a change", Some(*at));
+                    return (
+                        RecoveryStatus::Partial,
+                        "the same run passed without a change",
+                        Some(*at),
+                    );
                 }
                 shown = shown.or(Some(*at));
                 continue;
@@ -576,7 +611,7 @@ impl<'s, 'a> Classifier<'s, 'a> {
         }
         let Some(changed) = changed else {
             return match shown {
-                Some(at) => (Verdict::Partial, "ran it again to see more", Some(at)),
+                Some(at) => (RecoveryStatus::Partial, "ran it again to see more", Some(at)),
                 None => OPEN,
             };
         };
@@ -586,35 +621,43 @@ impl<'s, 'a> Classifier<'s, 'a> {
             .find(|(_, call)| call.line().is_some_and(|command| Some(command.purpose()) == wanted));
         match run {
             Some((at, call)) => self.rerun(call, at),
-            None => (Verdict::Partial, "changed something and did not run it again", Some(changed)),
+            None => (
+                RecoveryStatus::Partial,
+                "changed something and did not run it again",
+                Some(changed),
+            ),
         }
     }
 
-    fn rerun(&self, call: &SessionCall<'_>, at: usize) -> Ruling {
+    fn rerun(&self, call: &SessionCall<'_>, at: usize) -> RecoveryRuling {
         let is_green = call.ended == Ended::Ok && hidden_failure::find(call).is_none();
         let is_other = || match (self.failed.result(), call.result()) {
             (Some(then), Some(now)) => failing(&now) < failing(&then),
             _ => false,
         };
         match is_green || is_other() {
-            true => {
-                (Verdict::Recovered, "changed something, and the next run was better", Some(at))
-            }
-            false => {
-                (Verdict::Partial, "changed something, and the next run was no better", Some(at))
-            }
+            true => (
+                RecoveryStatus::Recovered,
+                "changed something, and the next run was better",
+                Some(at),
+            ),
+            false => (
+                RecoveryStatus::Partial,
+                "changed something, and the next run was no better",
+                Some(at),
+            ),
         }
     }
 
-    fn timeout(&self) -> Ruling {
+    fn timeout(&self) -> RecoveryRuling {
         let mut longer = 0;
         for (at, call, key) in &self.next {
             if key.work == self.key.work {
                 longer += 1;
                 if call.ended != Ended::Failed {
                     return match longer {
-                        1 => (Verdict::Recovered, "gave it more time", Some(*at)),
-                        _ => (Verdict::Partial, "gave it more time again", Some(*at)),
+                        1 => (RecoveryStatus::Recovered, "gave it more time", Some(*at)),
+                        _ => (RecoveryStatus::Partial, "gave it more time again", Some(*at)),
                     };
                 }
             } else if call.ended != Ended::Failed
@@ -623,7 +666,7 @@ impl<'s, 'a> Classifier<'s, 'a> {
                     || self.same_program(call)
                     || call.role == ToolRole::TalksToShell)
             {
-                return (Verdict::Recovered, "in the background, or less of it", Some(*at));
+                return (RecoveryStatus::Recovered, "in the background, or less of it", Some(*at));
             }
         }
         OPEN
@@ -631,7 +674,7 @@ impl<'s, 'a> Classifier<'s, 'a> {
 
     /// Returns the ruling for any other class: the same tool with other arguments, or the
     /// same call after something was done.
-    fn again(&self) -> Ruling {
+    fn again(&self) -> RecoveryRuling {
         let mut other = None;
         for (at, call, key) in &self.next {
             if call.ended != Ended::Ok {
@@ -644,7 +687,7 @@ impl<'s, 'a> Classifier<'s, 'a> {
                 _ => call.tool == self.failed.tool,
             };
             if is_like || key.work == self.key.work {
-                return (Verdict::Recovered, "it worked in another way", Some(*at));
+                return (RecoveryStatus::Recovered, "it worked in another way", Some(*at));
             }
             if !call.only_looks() {
                 other = other.or(Some(*at));
@@ -652,13 +695,13 @@ impl<'s, 'a> Classifier<'s, 'a> {
         }
         let is_refused = matches!(self.class, ErrorClass::BadArguments | ErrorClass::Network);
         match other {
-            Some(at) if is_refused => (Verdict::Partial, "another tool", Some(at)),
+            Some(at) if is_refused => (RecoveryStatus::Partial, "another tool", Some(at)),
             _ => OPEN,
         }
     }
 }
 
-pub(super) const OPEN: Ruling = (Verdict::Open, "nothing that would mend it", None);
+pub(super) const OPEN: RecoveryRuling = (RecoveryStatus::Open, "nothing that would mend it", None);
 const OVERWRITTEN: &str = "wrote the whole file anew";
 const SCRIPTED: &str = "made the edit with a script";
 /// Minimum length of the last line of an error to be compared.

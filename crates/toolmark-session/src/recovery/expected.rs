@@ -4,7 +4,7 @@
 use crate::error_class::ErrorClass;
 use crate::session::{Session, SessionCall};
 use crate::shell::CommandLine;
-use crate::words::Words;
+use crate::words::SearchWords;
 use toolmark_trace::{DeniedBy, Status};
 
 /// Phrases before a run of tests that is meant to fail.
@@ -72,7 +72,7 @@ pub(super) fn is_expected(
 const ASKED_TO_FAIL: &[&str] = &["failing test", "test-driven", "tdd", "tests that fail"];
 
 /// Substrings without which a request contains none of these phrases.
-static ASKED: Words = Words::new(|| Words::any_case(&["driven", "tdd", "fail"]));
+static ASKED: SearchWords = SearchWords::new(|| SearchWords::any_case(&["driven", "tdd", "fail"]));
 
 /// Maximum number of events before a run to search for the request.
 const MAX_EVENTS: usize = 2000;

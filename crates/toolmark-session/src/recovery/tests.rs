@@ -4,7 +4,7 @@ use super::*;
 use crate::notation;
 use toolmark_hosts::toolset::Toolsets;
 
-fn verdict(trace: &str) -> (&'static str, Verdict) {
+fn verdict(trace: &str) -> (&'static str, RecoveryStatus) {
     let run = notation::parse(trace).unwrap();
     let toolsets = Toolsets::default();
     let session = Session::new(&run, &toolsets);
@@ -18,9 +18,15 @@ const RUN: &str = r#"Bash {"command":"cargo test"} !101 "test a ... FAILED\ntest
 
 #[test]
 fn the_table() {
-    use Verdict::{Evaded, Open, Partial, Recovered};
-    let (repeat, overwrite) = (Verdict::Failed(Fault::Repeat), Verdict::Failed(Fault::Overwrite));
-    let (guess, wrong) = (Verdict::Failed(Fault::Guess), Verdict::Failed(Fault::WrongMove));
+    use RecoveryStatus::{Evaded, Open, Partial, Recovered};
+    let (repeat, overwrite) = (
+        RecoveryStatus::Failed(RecoveryFault::Repeat),
+        RecoveryStatus::Failed(RecoveryFault::Overwrite),
+    );
+    let (guess, wrong) = (
+        RecoveryStatus::Failed(RecoveryFault::Guess),
+        RecoveryStatus::Failed(RecoveryFault::WrongMove),
+    );
     for (failed, next, want) in [
         (
             MISSING,
@@ -154,5 +160,5 @@ fn the_table() {
 
 #[test]
 fn calls_of_the_same_response_are_no_answer() {
-    assert_eq!(verdict(&format!("{MISSING}\n& {MISSING}")).1, Verdict::Open);
+    assert_eq!(verdict(&format!("{MISSING}\n& {MISSING}")).1, RecoveryStatus::Open);
 }

@@ -3,7 +3,7 @@
 
 use super::{effects, risk::same_file};
 use crate::session::{Session, SessionCall};
-use toolmark_shell::Kind;
+use toolmark_shell::EffectKind;
 use toolmark_shell::ir::{RedirectionKind, Simple, Word};
 
 /// Kind of write to a file by a command.
@@ -40,11 +40,11 @@ pub(super) fn write_of(
                 _ => {}
             }
         }
-        if numbers_lines(visit.command) && is_changed(Kind::Overwrite) {
+        if numbers_lines(visit.command) && is_changed(EffectKind::Overwrite) {
             return Some(FileWrite::ByLineNumber);
         }
     }
-    is_changed(Kind::Overwrite).then_some(FileWrite::Script)
+    is_changed(EffectKind::Overwrite).then_some(FileWrite::Script)
 }
 
 /// Whether the command is a `sed -i` whose script addresses lines by their numbers.

@@ -3,7 +3,7 @@
 
 use super::script_edit::script_edit;
 use super::stand_in::{ShownFiles, StandIn, shown_files, stand_in};
-use super::{FileEffect, Script, file_effects, only_looks, rewrites_many, simple_commands};
+use super::{FileEffect, ShellScript, file_effects, only_looks, rewrites_many, simple_commands};
 use crate::call_key::{errand, first_program};
 use crate::purpose::{Purpose, check_commands, purpose};
 use std::borrow::Cow;
@@ -19,7 +19,7 @@ const LONGEST: usize = 64 << 10;
 pub struct CommandLine<'a> {
     text: Cow<'a, str>,
     script: OnceCell<ir::Script>,
-    simple: OnceCell<Script>,
+    simple: OnceCell<ShellScript>,
     only_looks: OnceCell<bool>,
     rewrites_many: OnceCell<bool>,
     proves_nothing: OnceCell<bool>,
@@ -73,10 +73,10 @@ impl<'a> CommandLine<'a> {
 
     /// Returns the simple commands.
     #[must_use]
-    pub fn simple_commands(&self) -> &Script {
+    pub fn simple_commands(&self) -> &ShellScript {
         self.simple.get_or_init(|| match self.parsed() {
             Some(script) => simple_commands(script),
-            None => Script { opaque: true, ..Script::default() },
+            None => ShellScript { opaque: true, ..ShellScript::default() },
         })
     }
 

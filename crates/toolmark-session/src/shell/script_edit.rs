@@ -1,7 +1,7 @@
 //! Inline scripts that replace text in one file, as an editing tool does:
 //! `python3 - <<'EOF'` with `open(path).read()`, `.replace(…)` and a write.
 
-use super::stand_in::{Deed, Fit, StandIn};
+use super::stand_in::{Deed, Equivalence, StandIn};
 use toolmark_shell::ir::{RedirectionKind, Script, Simple};
 
 /// Maximum length of a script that is examined.
@@ -21,7 +21,7 @@ pub(super) fn script_edit(script: &Script) -> Option<StandIn> {
             program: program.to_owned(),
             target: Some(file),
             directory: None,
-            fit: Fit::Near,
+            fit: Equivalence::Near,
             span: None,
             is_numbered: false,
         })

@@ -6,7 +6,7 @@
 //! makes it an ordinary command.
 
 use toolmark_shell::ir::{
-    Item, Node, Operator, Part, Redirection, RedirectionKind, Script, Simple, Word,
+    IrNode, Operator, PipelineItem, Redirection, RedirectionKind, Script, Simple, Word, WordPart,
 };
 
 /// Maximum number of lines that the shell appends as quickly as a tool.
@@ -41,9 +41,9 @@ pub struct StandIn {
     /// Directory that the command changes to first.
     pub directory: Option<String>,
     /// Equivalence of the tool.
-    pub fit: Fit,
+    pub fit: Equivalence,
     /// Lines that the command shows, if it shows a file.
-    pub span: Option<Span>,
+    pub span: Option<LineSpan>,
     /// Whether the command numbers the lines.
     pub is_numbered: bool,
 }
@@ -61,14 +61,14 @@ pub struct ShownFiles {
 
 /// Range of lines of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Span {
+pub enum LineSpan {
     /// From the first to the second line, both included.
     Lines(u64, u64),
     /// A number of lines at the end.
     End(u64),
 }
 
-impl Span {
+impl LineSpan {
     /// All lines.
     pub const WHOLE: Self = Self::Lines(1, u64::MAX);
 
@@ -86,7 +86,7 @@ impl Span {
 
 /// Returns the lines of a file that `cat`, `head`, `tail` or `sed -n` show; `None` if a pipe
 /// removes some of them.
-fn span(program: &str, words: &[Arg], rest: &[&Simple]) -> Option<Span> {
+fn span(program: &str, words: &[Arg], rest: &[&Simple]) -> Option<LineSpan> {
     let texts = || words.iter().map(|word| word.text.as_str());
     let number = |text: &str| text.trim_start_matches(['-', 'n', '+']).parse::<u64>().ok();
     let count = || {
@@ -100,17 +100,17 @@ fn span(program: &str, words: &[Arg], rest: &[&Simple]) -> Option<Span> {
         return None;
     }
     match program {
-        "cat" | "nl" => Some(Span::Lines(1, u64::MAX)),
-        "head" => Some(Span::Lines(1, count().map_or(Some(10), number)?)),
+        "cat" | "nl" => Some(LineSpan::Lines(1, u64::MAX)),
+        "head" => Some(LineSpan::Lines(1, count().map_or(Some(10), number)?)),
         "tail" => match count() {
-            Some(text) if text.contains('+') => Some(Span::Lines(number(text)?, u64::MAX)),
-            count => Some(Span::End(count.map_or(Some(10), number)?)),
+            Some(text) if text.contains('+') => Some(LineSpan::Lines(number(text)?, u64::MAX)),
+            count => Some(LineSpan::End(count.map_or(Some(10), number)?)),
         },
         "sed" => {
             let lines = texts().find(|text| is_lines(text))?.trim().strip_suffix('p')?;
             let (from, to) = lines.split_once(',').unwrap_or((lines, lines));
             let to = if to == "$" { u64::MAX } else { to.parse().ok()? };
-            Some(Span::Lines(from.parse().ok()?, to))
+            Some(LineSpan::Lines(from.parse().ok()?, to))
         }
         _ => None,
     }
@@ -118,7 +118,7 @@ fn span(program: &str, words: &[Arg], rest: &[&Simple]) -> Option<Span> {
 
 /// Equivalence of a tool and a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Fit {
+pub enum Equivalence {
     /// Not quite equivalent: the tool has no such option, or needs several calls.
     Loose,
     /// Equivalent in another form: lines counted from the start, one more file.
@@ -127,7 +127,7 @@ pub enum Fit {
     Exact,
 }
 
-impl Fit {
+impl Equivalence {
     fn exact_if(is_exact: bool) -> Self {
         if is_exact { Self::Exact } else { Self::Loose }
     }
@@ -148,7 +148,7 @@ pub(super) fn stand_in(script: &Script) -> Option<StandIn> {
     }
     let mut stages = Vec::new();
     for node in &item.pipeline.stages {
-        let Node::Simple(simple) = node else { return None };
+        let IrNode::Simple(simple) = node else { return None };
         if !simple.assignments.is_empty() {
             return None;
         }
@@ -212,7 +212,7 @@ pub(super) fn shown_files(script: &Script) -> Option<ShownFiles> {
         }
         let mut stages = Vec::with_capacity(item.pipeline.stages.len());
         for node in &item.pipeline.stages {
-            let Node::Simple(simple) = node else { return None };
+            let IrNode::Simple(simple) = node else { return None };
             if !simple.assignments.is_empty() || !is_quiet(simple) {
                 return None;
             }
@@ -260,7 +260,7 @@ pub(super) fn shown_files(script: &Script) -> Option<ShownFiles> {
     (!shown.files.is_empty()).then_some(shown)
 }
 
-type Found = Option<(Deed, Option<String>, Fit)>;
+type StandInMatch = Option<(Deed, Option<String>, Equivalence)>;
 
 /// A word that does not depend on the environment.
 struct Arg {
@@ -283,8 +283,8 @@ impl Arg {
         let mut text = String::new();
         for part in &word.parts {
             match part {
-                Part::Text { text: fixed, .. } => text.push_str(fixed),
-                Part::Parameter { name, plain: true, .. } => {
+                WordPart::Text { text: fixed, .. } => text.push_str(fixed),
+                WordPart::Parameter { name, plain: true, .. } => {
                     text.push_str(&named.iter().rev().find(|(one, _)| one == name)?.1);
                 }
                 _ => return None,
@@ -299,8 +299,8 @@ impl Arg {
 }
 
 /// Returns the constants that an item sets, if it does nothing else.
-fn constants(item: &Item) -> Option<Vec<(&str, String)>> {
-    let [Node::Simple(simple)] = item.pipeline.stages.as_slice() else { return None };
+fn constants(item: &PipelineItem) -> Option<Vec<(&str, String)>> {
+    let [IrNode::Simple(simple)] = item.pipeline.stages.as_slice() else { return None };
     if !simple.words.is_empty() || simple.assignments.is_empty() {
         return None;
     }
@@ -312,8 +312,8 @@ fn constants(item: &Item) -> Option<Vec<(&str, String)>> {
 }
 
 /// Returns the directory of `cd DIR`.
-fn directory(item: &Item) -> Option<String> {
-    let [Node::Simple(simple)] = item.pipeline.stages.as_slice() else { return None };
+fn directory(item: &PipelineItem) -> Option<String> {
+    let [IrNode::Simple(simple)] = item.pipeline.stages.as_slice() else { return None };
     match simple.words.as_slice() {
         [cd, dir] if cd.fixed()? == "cd" && simple.redirections.is_empty() => dir.literal(),
         _ => None,
@@ -353,12 +353,12 @@ fn writes_here(simple: &Simple) -> bool {
     simple.redirections.iter().any(|r| r.kind == RedirectionKind::HereDocument)
 }
 
-fn write(simple: &Simple, words: &[Arg], rest: &[&Simple]) -> Found {
+fn write(simple: &Simple, words: &[Arg], rest: &[&Simple]) -> StandInMatch {
     let (file, kind) = output(simple)?;
     let bodies = simple.redirections.iter().filter_map(|r| r.body.as_ref());
     // The agent could not have written a text that the shell expands.
     let is_plain = |body: &toolmark_shell::ir::HereDocument| {
-        !body.expands || body.parts.iter().all(|p| matches!(p, Part::Text { .. }))
+        !body.expands || body.parts.iter().all(|p| matches!(p, WordPart::Text { .. }))
     };
     let is_cat = writes_here(simple);
     let is_fixed = bodies.into_iter().all(is_plain)
@@ -370,9 +370,9 @@ fn write(simple: &Simple, words: &[Arg], rest: &[&Simple]) -> Found {
         .filter_map(|r| r.body.as_ref())
         .any(|body| body.text.trim_end().lines().count() > FEW_LINES);
     let (deed, fit) = match kind {
-        RedirectionKind::Append if is_long => (Deed::Edit, Fit::Near),
+        RedirectionKind::Append if is_long => (Deed::Edit, Equivalence::Near),
         RedirectionKind::Append => return None,
-        _ => (Deed::Write, Fit::Exact),
+        _ => (Deed::Write, Equivalence::Exact),
     };
     (rest.is_empty() && is_fixed).then_some((deed, Some(file), fit))
 }
@@ -407,7 +407,7 @@ fn is_lines(word: &str) -> bool {
     }
 }
 
-fn read(program: &str, words: &[Arg], rest: &[&Simple]) -> Found {
+fn read(program: &str, words: &[Arg], rest: &[&Simple]) -> StandInMatch {
     if !rest.iter().all(|simple| takes_lines(simple)) {
         return None;
     }
@@ -445,10 +445,10 @@ fn read(program: &str, words: &[Arg], rest: &[&Simple]) -> Found {
     };
     is_end |= rest.iter().any(counts_from_end);
     let fit = match is_end {
-        false => Fit::Exact,
+        false => Equivalence::Exact,
         // The end of a growing file changes constantly.
-        true if grows(&file) => Fit::Loose,
-        true => Fit::Near,
+        true if grows(&file) => Equivalence::Loose,
+        true => Equivalence::Near,
     };
     (file != "-" && !is_special).then_some((Deed::Read, Some(file), fit))
 }
@@ -471,7 +471,7 @@ fn filters(rest: &[&Simple]) -> bool {
 }
 
 /// Recognizes `cat FILE | grep PATTERN`, the search of one file.
-fn pour(words: &[Arg], rest: &[&Simple]) -> Found {
+fn pour(words: &[Arg], rest: &[&Simple]) -> StandInMatch {
     let ([file], [grep]) = (words, rest) else { return None };
     if file.is_option() || file.is_glob || !is_quiet(grep) {
         return None;
@@ -484,7 +484,7 @@ fn pour(words: &[Arg], rest: &[&Simple]) -> Found {
 }
 
 /// Recognizes `find DIR -name … | xargs grep PATTERN`, the search of a directory.
-fn search_found(words: &[Arg], rest: &[&Simple]) -> Found {
+fn search_found(words: &[Arg], rest: &[&Simple]) -> StandInMatch {
     let (xargs, rest) = rest.split_first()?;
     let (_, target, _) = names(words, &[])?;
     let given: Vec<Arg> = xargs.words.iter().skip(1).map(Arg::of).collect::<Option<_>>()?;
@@ -500,7 +500,7 @@ fn search_found(words: &[Arg], rest: &[&Simple]) -> Found {
     Some((deed, target, fit))
 }
 
-fn edit(words: &[Arg], rest: &[&Simple]) -> Found {
+fn edit(words: &[Arg], rest: &[&Simple]) -> StandInMatch {
     let (mut in_place, mut script, mut file) = (false, None, None);
     let mut words = words.iter();
     while let Some(word) = words.next() {
@@ -524,7 +524,7 @@ fn edit(words: &[Arg], rest: &[&Simple]) -> Found {
     let everywhere = script.ends_with('g');
     let is_line = script.bytes().next().is_some_and(|b| b.is_ascii_digit());
     let is_clear = in_place && rest.is_empty() && (is_one || is_line) && !script.contains('\n');
-    let fit = Fit::exact_if(is_one && !everywhere);
+    let fit = Equivalence::exact_if(is_one && !everywhere);
     is_clear.then(|| (Deed::Edit, Some(file.to_owned()), fit))
 }
 
@@ -549,7 +549,7 @@ const SEARCH_OPTIONS: &[&str] = &[
 const VALUED: &[&str] =
     &["-A", "-B", "-C", "-m", "-g", "-t", "-e", "--glob", "--type", "--max-count", "--context"];
 
-fn search(program: &str, words: &[Arg], rest: &[&Simple]) -> Found {
+fn search(program: &str, words: &[Arg], rest: &[&Simple]) -> StandInMatch {
     if !rest.iter().all(|simple| takes_lines(simple)) {
         return None;
     }
@@ -597,11 +597,11 @@ fn search(program: &str, words: &[Arg], rest: &[&Simple]) -> Found {
         _ => None,
     };
     let fit = match paths.len() {
-        1 if paths.iter().all(|path| is_files_of_directory(path)) => Fit::Near,
-        _ if paths.iter().any(|path| path.is_glob) => Fit::Loose,
-        0 | 1 => Fit::Exact,
-        2 | 3 => Fit::Near,
-        _ => Fit::Loose,
+        1 if paths.iter().all(|path| is_files_of_directory(path)) => Equivalence::Near,
+        _ if paths.iter().any(|path| path.is_glob) => Equivalence::Loose,
+        0 | 1 => Equivalence::Exact,
+        2 | 3 => Equivalence::Near,
+        _ => Equivalence::Loose,
     };
     (pattern && has_files).then_some((Deed::SearchContent, target, fit))
 }
@@ -613,7 +613,7 @@ fn is_files_of_directory(path: &Arg) -> bool {
 }
 
 /// Recognizes `find DIR … -exec grep -l PATTERN {} \\;`, the search of a directory.
-fn search_each(words: &[Arg], rest: &[&Simple]) -> Found {
+fn search_each(words: &[Arg], rest: &[&Simple]) -> StandInMatch {
     let at = words.iter().position(|word| word.text == "-exec")?;
     let (tests, run) = (words.get(..at)?, words.get(at + 1..)?);
     let (end, run) = run.split_last()?;
@@ -635,7 +635,7 @@ fn search_each(words: &[Arg], rest: &[&Simple]) -> Found {
 }
 
 /// Recognizes `find DIR -name … | grep WORD`, the search of names.
-fn names_with(words: &[Arg], rest: &[&Simple]) -> Found {
+fn names_with(words: &[Arg], rest: &[&Simple]) -> StandInMatch {
     let (grep, rest) = rest.split_first()?;
     let given: Vec<Arg> = grep.words.iter().skip(1).map(Arg::of).collect::<Option<_>>()?;
     let is_plain = matches!(given.as_slice(), [_])
@@ -644,11 +644,11 @@ fn names_with(words: &[Arg], rest: &[&Simple]) -> Found {
         return None;
     }
     let (deed, target, fit) = names(words, rest)?;
-    Some((deed, target, fit.min(Fit::Near)))
+    Some((deed, target, fit.min(Equivalence::Near)))
 }
 
 /// Recognizes `find` with tests that file name patterns can express too.
-fn names(words: &[Arg], rest: &[&Simple]) -> Found {
+fn names(words: &[Arg], rest: &[&Simple]) -> StandInMatch {
     let is_sort = |simple: &Simple| {
         simple.words.len() == 1
             && is_quiet(simple)
@@ -695,31 +695,33 @@ fn names(words: &[Arg], rest: &[&Simple]) -> Found {
             _ => return None,
         }
     }
-    let fit = match Fit::exact_if(is_exact) {
-        Fit::Exact if is_near => Fit::Near,
+    let fit = match Equivalence::exact_if(is_exact) {
+        Equivalence::Exact if is_near => Equivalence::Near,
         fit => fit,
     };
     is_named.then(|| (Deed::SearchNames, target.map(|t| t.text.clone()), fit))
 }
 
-fn list(words: &[Arg], rest: &[&Simple]) -> Found {
+fn list(words: &[Arg], rest: &[&Simple]) -> StandInMatch {
     if !rest.iter().all(|simple| takes_lines(simple)) {
         return None;
     }
     let mut target: Option<&Arg> = None;
-    let mut fit = Fit::Exact;
+    let mut fit = Equivalence::Exact;
     for word in words {
         match word.text.as_str() {
             "-1" | "-a" | "-A" | "-1a" | "-a1" => {}
             // Sizes and dates are seldom what is wanted.
-            "-l" | "-la" | "-al" | "-lA" | "-lh" | "-lah" | "-alh" | "-lha" => fit = Fit::Near,
+            "-l" | "-la" | "-al" | "-lA" | "-lh" | "-lah" | "-alh" | "-lha" => {
+                fit = Equivalence::Near
+            }
             _ if word.is_option() || target.is_some() => return None,
             _ => target = Some(word),
         }
     }
     match target {
         Some(target) if target.is_glob => {
-            Some((Deed::SearchNames, Some(target.text.clone()), Fit::Loose))
+            Some((Deed::SearchNames, Some(target.text.clone()), Equivalence::Loose))
         }
         target => Some((Deed::List, target.map(|t| t.text.clone()), fit)),
     }
@@ -737,48 +739,63 @@ mod tests {
     #[test]
     fn what_stands_in_for_what() {
         for (text, deed, target, fit) in [
-            ("cat a.rs", Deed::Read, "a.rs", Fit::Exact),
-            ("cd /w && cat -n a.rs 2>/dev/null", Deed::Read, "a.rs", Fit::Exact),
-            ("ls -la src", Deed::List, "src", Fit::Near),
-            ("head -n 20 a.rs", Deed::Read, "a.rs", Fit::Exact),
-            ("head -20 a.rs", Deed::Read, "a.rs", Fit::Exact),
-            ("tail -n +20 a.rs", Deed::Read, "a.rs", Fit::Exact),
-            ("tail -5 a.rs", Deed::Read, "a.rs", Fit::Near),
-            ("tail -5 a.log", Deed::Read, "a.log", Fit::Loose),
-            ("sed -n '5,20p' a.rs", Deed::Read, "a.rs", Fit::Exact),
-            ("nl -ba a.rs | sed -n '5,20p'", Deed::Read, "a.rs", Fit::Exact),
-            ("cat a.rs | head -50", Deed::Read, "a.rs", Fit::Exact),
-            ("grep -rn 'x y' src/", Deed::SearchContent, "src/", Fit::Exact),
-            ("grep -n foo a.rs b.rs", Deed::SearchContent, "", Fit::Near),
-            ("cat a.rs | grep -n foo", Deed::SearchContent, "a.rs", Fit::Exact),
+            ("cat a.rs", Deed::Read, "a.rs", Equivalence::Exact),
+            ("cd /w && cat -n a.rs 2>/dev/null", Deed::Read, "a.rs", Equivalence::Exact),
+            ("ls -la src", Deed::List, "src", Equivalence::Near),
+            ("head -n 20 a.rs", Deed::Read, "a.rs", Equivalence::Exact),
+            ("head -20 a.rs", Deed::Read, "a.rs", Equivalence::Exact),
+            ("tail -n +20 a.rs", Deed::Read, "a.rs", Equivalence::Exact),
+            ("tail -5 a.rs", Deed::Read, "a.rs", Equivalence::Near),
+            ("tail -5 a.log", Deed::Read, "a.log", Equivalence::Loose),
+            ("sed -n '5,20p' a.rs", Deed::Read, "a.rs", Equivalence::Exact),
+            ("nl -ba a.rs | sed -n '5,20p'", Deed::Read, "a.rs", Equivalence::Exact),
+            ("cat a.rs | head -50", Deed::Read, "a.rs", Equivalence::Exact),
+            ("grep -rn 'x y' src/", Deed::SearchContent, "src/", Equivalence::Exact),
+            ("grep -n foo a.rs b.rs", Deed::SearchContent, "", Equivalence::Near),
+            ("cat a.rs | grep -n foo", Deed::SearchContent, "a.rs", Equivalence::Exact),
             (
                 "find src -name '*.rs' | xargs grep -l foo | head -5",
                 Deed::SearchContent,
                 "src",
-                Fit::Exact,
+                Equivalence::Exact,
             ),
-            ("cat >> a.rs <<'E'\n1\n2\n3\n4\n5\nE", Deed::Edit, "a.rs", Fit::Near),
-            ("rg foo", Deed::SearchContent, "", Fit::Exact),
-            ("rg -n -A 3 foo src 2>/dev/null | head -20", Deed::SearchContent, "src", Fit::Exact),
-            ("grep -rn foo . --include=*.rs", Deed::SearchContent, ".", Fit::Exact),
-            ("find . -name '*.rs' -type f | head -20", Deed::SearchNames, ".", Fit::Exact),
-            ("find src -name a -not -path '*/x/*' | sort", Deed::SearchNames, "src", Fit::Exact),
-            ("find src -type f -name '*.rs' | grep -i hook", Deed::SearchNames, "src", Fit::Near),
-            ("find src -name '*.rs' -path '*/cmd/*'", Deed::SearchNames, "src", Fit::Near),
+            ("cat >> a.rs <<'E'\n1\n2\n3\n4\n5\nE", Deed::Edit, "a.rs", Equivalence::Near),
+            ("rg foo", Deed::SearchContent, "", Equivalence::Exact),
+            (
+                "rg -n -A 3 foo src 2>/dev/null | head -20",
+                Deed::SearchContent,
+                "src",
+                Equivalence::Exact,
+            ),
+            ("grep -rn foo . --include=*.rs", Deed::SearchContent, ".", Equivalence::Exact),
+            ("find . -name '*.rs' -type f | head -20", Deed::SearchNames, ".", Equivalence::Exact),
+            (
+                "find src -name a -not -path '*/x/*' | sort",
+                Deed::SearchNames,
+                "src",
+                Equivalence::Exact,
+            ),
+            (
+                "find src -type f -name '*.rs' | grep -i hook",
+                Deed::SearchNames,
+                "src",
+                Equivalence::Near,
+            ),
+            ("find src -name '*.rs' -path '*/cmd/*'", Deed::SearchNames, "src", Equivalence::Near),
             (
                 "find src -name '*.rs' -exec grep -l 'a b' {} \\;",
                 Deed::SearchContent,
                 "src",
-                Fit::Exact,
+                Equivalence::Exact,
             ),
-            ("grep -n foo src/*.rs", Deed::SearchContent, "src/*.rs", Fit::Near),
-            ("ls src/*.rs", Deed::SearchNames, "src/*.rs", Fit::Loose),
-            ("ls -a src", Deed::List, "src", Fit::Exact),
-            ("sed -i 's/a/b/' a.rs", Deed::Edit, "a.rs", Fit::Exact),
-            ("sed -i '' 's/a/b/g' a.rs", Deed::Edit, "a.rs", Fit::Loose),
-            ("echo 'x' > a.txt", Deed::Write, "a.txt", Fit::Exact),
-            ("cat > a.txt <<'EOF'\n$x\nEOF", Deed::Write, "a.txt", Fit::Exact),
-            ("cat <<EOF > a.txt\nx\nEOF", Deed::Write, "a.txt", Fit::Exact),
+            ("grep -n foo src/*.rs", Deed::SearchContent, "src/*.rs", Equivalence::Near),
+            ("ls src/*.rs", Deed::SearchNames, "src/*.rs", Equivalence::Loose),
+            ("ls -a src", Deed::List, "src", Equivalence::Exact),
+            ("sed -i 's/a/b/' a.rs", Deed::Edit, "a.rs", Equivalence::Exact),
+            ("sed -i '' 's/a/b/g' a.rs", Deed::Edit, "a.rs", Equivalence::Loose),
+            ("echo 'x' > a.txt", Deed::Write, "a.txt", Equivalence::Exact),
+            ("cat > a.txt <<'EOF'\n$x\nEOF", Deed::Write, "a.txt", Equivalence::Exact),
+            ("cat <<EOF > a.txt\nx\nEOF", Deed::Write, "a.txt", Equivalence::Exact),
         ] {
             let found = stood_in(text).unwrap_or_else(|| panic!("{text}"));
             let target = Some(target.to_owned()).filter(|t| !t.is_empty());
@@ -790,20 +807,20 @@ mod tests {
     fn lines_that_are_shown() {
         let span = |text: &str| stood_in(text).and_then(|found| found.span);
         for (text, want) in [
-            ("cat a.rs", Some(Span::Lines(1, u64::MAX))),
-            ("head -n 20 a.rs", Some(Span::Lines(1, 20))),
-            ("head -20 a.rs", Some(Span::Lines(1, 20))),
-            ("tail -n 30 a.rs", Some(Span::End(30))),
-            ("tail a.rs", Some(Span::End(10))),
-            ("tail -n +5 a.rs", Some(Span::Lines(5, u64::MAX))),
-            ("sed -n '5,20p' a.rs", Some(Span::Lines(5, 20))),
+            ("cat a.rs", Some(LineSpan::Lines(1, u64::MAX))),
+            ("head -n 20 a.rs", Some(LineSpan::Lines(1, 20))),
+            ("head -20 a.rs", Some(LineSpan::Lines(1, 20))),
+            ("tail -n 30 a.rs", Some(LineSpan::End(30))),
+            ("tail a.rs", Some(LineSpan::End(10))),
+            ("tail -n +5 a.rs", Some(LineSpan::Lines(5, u64::MAX))),
+            ("sed -n '5,20p' a.rs", Some(LineSpan::Lines(5, 20))),
             ("cat a.rs | head -5", None),
             ("grep -n x a.rs", None),
         ] {
             assert_eq!(span(text), want, "{text}");
         }
-        assert!(Span::End(120).holds(Span::End(30)));
-        assert!(!Span::Lines(1, 20).holds(Span::End(3)));
+        assert!(LineSpan::End(120).holds(LineSpan::End(30)));
+        assert!(!LineSpan::Lines(1, 20).holds(LineSpan::End(3)));
     }
 
     #[test]

@@ -1,38 +1,43 @@
 //! `awk` programs: the text they pass to a shell and the files they write.
 
 use super::Language;
-use super::lex::{Piece, Token, tokens};
-use crate::analyze::Call;
-use crate::effects::{Kind, Reversibility, Scope};
+use super::lex::{SourceToken, StringPiece, tokens};
+use crate::analyze::CommandContext;
+use crate::effects::{EffectKind, EffectScope, Reversibility};
 use crate::expand::Arg;
-use crate::run::Run;
+use crate::run::CommandRun;
 
 /// Analyzes an `awk` program.
-pub(crate) fn scan(run: &mut Run<'_, '_>, code: &str) {
+pub(crate) fn scan(run: &mut CommandRun<'_, '_>, code: &str) {
     if !code.contains("system") && !code.contains('|') && !code.contains('>') {
         return;
     }
     // Its strings and patterns are written as those of JavaScript.
     let tokens = tokens(code, Language::JavaScript);
     let text = |at: usize| match tokens.get(at) {
-        Some(Token::Text(pieces)) => match pieces.as_slice() {
-            [Piece::Plain(text)] => Some(text.as_str()),
+        Some(SourceToken::Text(pieces)) => match pieces.as_slice() {
+            [StringPiece::Plain(text)] => Some(text.as_str()),
             _ => None,
         },
         _ => None,
     };
-    let is_mark =
-        |at: usize, mark: &str| matches!(tokens.get(at), Some(Token::Mark(own)) if *own == mark);
-    let is_name =
-        |at: usize, name: &str| matches!(tokens.get(at), Some(Token::Name(own)) if own == name);
-    let call = Call { fixed: true, indirect: true, ..run.call.clone() };
+    let is_mark = |at: usize, mark: &str| matches!(tokens.get(at), Some(SourceToken::Mark(own)) if *own == mark);
+    let is_name = |at: usize, name: &str| matches!(tokens.get(at), Some(SourceToken::Name(own)) if own == name);
+    let call = CommandContext { fixed: true, indirect: true, ..run.call.clone() };
     // `system($0)`
     let is_unknown =
         |at: usize| is_name(at, "system") && is_mark(at + 1, "(") && text(at + 2).is_none();
     if (0..tokens.len()).any(is_unknown) {
         let why = "runs text built at run time";
         let certainty = crate::effects::Certainty::Unresolved;
-        run.sure(Kind::ExecuteUntrusted, code, Scope::Unknown, Reversibility::R1, certainty, why);
+        run.sure(
+            EffectKind::ExecuteUntrusted,
+            code,
+            EffectScope::Unknown,
+            Reversibility::R1,
+            certainty,
+            why,
+        );
     }
     for at in 0..tokens.len() {
         let Some(own) = text(at) else { continue };
@@ -44,23 +49,23 @@ pub(crate) fn scan(run: &mut Run<'_, '_>, code: &str) {
         let is_fed = at >= 1 && is_mark(at - 1, "|");
         // `print "rm -rf " $1 | "sh"`: the text before the bar is the command.
         if is_fed && matches!(own, "sh" | "bash" | "zsh" | "sh -s" | "bash -s") {
-            let is_start = |token: &Token| {
-                matches!(token, Token::Mark("{" | ";") | Token::Line)
-                    || matches!(token, Token::Name(name) if matches!(name.as_str(), "print" | "printf"))
+            let is_start = |token: &SourceToken| {
+                matches!(token, SourceToken::Mark("{" | ";") | SourceToken::Line)
+                    || matches!(token, SourceToken::Name(name) if matches!(name.as_str(), "print" | "printf"))
             };
             let from = tokens.get(..at - 1).unwrap_or_default().iter().rposition(is_start);
             let printed = tokens.get(from.map_or(0, |from| from + 1)..at - 1).unwrap_or_default();
             let text: String = printed
                 .iter()
                 .map(|token| match token {
-                    Token::Text(pieces) => pieces
+                    SourceToken::Text(pieces) => pieces
                         .iter()
                         .map(|piece| match piece {
-                            Piece::Plain(text) => text.clone(),
-                            Piece::Code(_) => "$X".to_owned(),
+                            StringPiece::Plain(text) => text.clone(),
+                            StringPiece::Code(_) => "$X".to_owned(),
                         })
                         .collect(),
-                    Token::Name(_) => "$X".to_owned(),
+                    SourceToken::Name(_) => "$X".to_owned(),
                     _ => String::new(),
                 })
                 .collect();

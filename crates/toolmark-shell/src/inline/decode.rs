@@ -1,9 +1,9 @@
 //! Text that code builds before using it: decoded, reversed, joined, replaced.
 
-use super::value::{Known, Value};
+use super::value::{InlineValue, PartialText};
 
 /// Evaluates functions that make text from other text.
-pub(super) fn function(name: &str, args: &[Value]) -> Option<Value> {
+pub(super) fn function(name: &str, args: &[InlineValue]) -> Option<InlineValue> {
     let last = name.rsplit('.').next().unwrap_or(name);
     let first = args.first()?;
     Some(match last {
@@ -12,7 +12,7 @@ pub(super) fn function(name: &str, args: &[Value]) -> Option<Value> {
             first.map_text(crate::pipes::base64)
         }
         "from" if name.starts_with("Buffer") => {
-            match args.get(1).and_then(Value::certain).unwrap_or("") {
+            match args.get(1).and_then(InlineValue::certain).unwrap_or("") {
                 "base64" | "base64url" => first.map_text(crate::pipes::base64),
                 "hex" => first.map_text(crate::pipes::hex),
                 _ => first.clone(),
@@ -22,13 +22,15 @@ pub(super) fn function(name: &str, args: &[Value]) -> Option<Value> {
         "pack" if first.certain() == Some("H*") => args.get(1)?.map_text(crate::pipes::hex),
         "strrev" => first.map_text(reversed),
         "rot13" | "str_rot13" => first.map_text(rot13),
-        "decode" if matches!(args.get(1).and_then(Value::certain), Some("rot13" | "rot_13")) => {
+        "decode"
+            if matches!(args.get(1).and_then(InlineValue::certain), Some("rot13" | "rot_13")) =>
+        {
             first.map_text(rot13)
         }
         "split" if name.starts_with("shlex") || name.starts_with("Shellwords") => words(first),
         "implode" | "join" => {
             let between = first.certain()?;
-            Value::concat_all(args.get(1..)?, between)
+            InlineValue::concat_all(args.get(1..)?, between)
         }
         "sprintf" | "format" | "printf" => format(first, args.get(1..)?),
         _ => return None,
@@ -36,7 +38,11 @@ pub(super) fn function(name: &str, args: &[Value]) -> Option<Value> {
 }
 
 /// Evaluates text methods that return other text; `None` if the result is unknown.
-pub(super) fn method(receiver: &Value, name: &str, args: &[Value]) -> Option<Value> {
+pub(super) fn method(
+    receiver: &InlineValue,
+    name: &str,
+    args: &[InlineValue],
+) -> Option<InlineValue> {
     let first = args.first();
     Some(match name {
         "decode" | "encode" | "toString" | "strip" | "trim" | "chomp" | "rstrip" | "lstrip"
@@ -44,12 +50,12 @@ pub(super) fn method(receiver: &Value, name: &str, args: &[Value]) -> Option<Val
         | "toPath" | "toFile" | "expand_path" | "realpath" | "flat" | "reject" | "select"
         | "filter" | "sort" | "toArray" | "to_a" | "all" | "unwrap" | "lower" | "downcase" => {
             match (receiver, first) {
-                (Value::Unknown, _) => return None,
+                (InlineValue::Unknown, _) => return None,
                 (receiver, _) => receiver.clone(),
             }
         }
         "reverse" => match receiver {
-            Value::List(values) => Value::List(values.iter().rev().cloned().collect()),
+            InlineValue::List(values) => InlineValue::List(values.iter().rev().cloned().collect()),
             other => other.map_text(reversed),
         },
         "replace" | "gsub" | "sub" | "replaceAll" | "tr" => {
@@ -58,22 +64,23 @@ pub(super) fn method(receiver: &Value, name: &str, args: &[Value]) -> Option<Val
         }
         "join" => match (receiver, first) {
             // `' '.join(list)` of Python, `list.join(' ')` of others.
-            (Value::Text(between), Some(values)) if !between.dynamic => {
-                Value::concat_all(std::slice::from_ref(values), &between.text)
+            (InlineValue::Text(between), Some(values)) if !between.dynamic => {
+                InlineValue::concat_all(std::slice::from_ref(values), &between.text)
             }
-            (Value::List(values), between) => {
-                Value::concat_all(values, between.and_then(Value::certain).unwrap_or(","))
-            }
+            (InlineValue::List(values), between) => InlineValue::concat_all(
+                values,
+                between.and_then(InlineValue::certain).unwrap_or(","),
+            ),
             _ => return None,
         },
-        "split" => match first.and_then(Value::certain) {
+        "split" => match first.and_then(InlineValue::certain) {
             Some("") => {
                 let text = receiver.certain()?;
-                Value::List(text.chars().map(|c| Value::text(c.to_string())).collect())
+                InlineValue::List(text.chars().map(|c| InlineValue::text(c.to_string())).collect())
             }
             Some(between) if !between.trim().is_empty() => {
                 let text = receiver.certain()?;
-                Value::List(text.split(between).map(Value::text).collect())
+                InlineValue::List(text.split(between).map(InlineValue::text).collect())
             }
             _ => words(receiver),
         },
@@ -87,40 +94,40 @@ pub(super) fn method(receiver: &Value, name: &str, args: &[Value]) -> Option<Val
 }
 
 /// Returns the words of a text.
-fn words(value: &Value) -> Value {
-    let Some(known) = value.known() else { return Value::Unknown };
+fn words(value: &InlineValue) -> InlineValue {
+    let Some(known) = value.known() else { return InlineValue::Unknown };
     let word = |word: &str| {
         let dynamic = known.dynamic && word.contains('$');
-        Value::Text(Known { text: word.trim_matches(['\'', '"']).to_owned(), dynamic })
+        InlineValue::Text(PartialText { text: word.trim_matches(['\'', '"']).to_owned(), dynamic })
     };
-    Value::List(known.text.split_whitespace().map(word).collect())
+    InlineValue::List(known.text.split_whitespace().map(word).collect())
 }
 
 /// Fills the placeholders of a pattern in order: `{}`, `{0}`, `{name}`, `%s`, `%d`.
-pub(super) fn format(pattern: &Value, args: &[Value]) -> Value {
-    let Some(known) = pattern.known() else { return Value::Unknown };
+pub(super) fn format(pattern: &InlineValue, args: &[InlineValue]) -> InlineValue {
+    let Some(known) = pattern.known() else { return InlineValue::Unknown };
     let mut args = args.iter();
-    let mut out = Value::text("");
+    let mut out = InlineValue::text("");
     let mut rest = known.text.as_str();
     while let Some(at) = rest.find(['{', '%']) {
         let (before, from) = rest.split_at(at);
-        out = out.concat(&Value::text(before));
+        out = out.concat(&InlineValue::text(before));
         let end = match from.strip_prefix('{') {
             Some(inner) => inner.find('}').map(|end| end + 2),
             None => from.get(1..2).filter(|c| "sdr".contains(*c)).map(|_| 2),
         };
         match end {
             Some(end) => {
-                out = out.concat(args.next().unwrap_or(&Value::Unknown));
+                out = out.concat(args.next().unwrap_or(&InlineValue::Unknown));
                 rest = from.get(end..).unwrap_or("");
             }
             None => {
-                out = out.concat(&Value::text(from.get(..1).unwrap_or("")));
+                out = out.concat(&InlineValue::text(from.get(..1).unwrap_or("")));
                 rest = from.get(1..).unwrap_or("");
             }
         }
     }
-    out.concat(&Value::Text(Known { text: rest.to_owned(), dynamic: known.dynamic }))
+    out.concat(&InlineValue::Text(PartialText { text: rest.to_owned(), dynamic: known.dynamic }))
 }
 
 pub(super) fn reversed(text: &str) -> Option<String> {

@@ -5,27 +5,27 @@ use super::tables::{
     HTTP, HTTP_DELETES, JOINS, LISTS, PATHS, PROGRAMS, READS, SAME, SPAWNS, TEMPORARY,
     TEMPORARY_DIRECTORY, WRITES,
 };
-use super::value::{Known, Value};
+use super::value::{InlineValue, PartialText};
 use super::{Language, decode};
 use crate::expand::Arg;
-use crate::lookup::{Lookup, column};
+use crate::lookup::{NameLookup, column};
 
 /// Effect of a call.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Deed {
     /// Passes text to a shell.
-    Shell(Known),
+    Shell(PartialText),
     /// Starts a program.
     Run(Vec<Arg>),
     Delete {
-        what: Value,
+        what: InlineValue,
         tree: bool,
     },
     Write {
-        path: Value,
+        path: InlineValue,
         appends: bool,
     },
-    Read(Value),
+    Read(InlineValue),
     /// Runs text as code of the same language.
     Code(String),
     /// Sends a statement to a database.
@@ -75,8 +75,8 @@ const TABLES: &[&[&str]] = &[
     WRITES,
 ];
 const OF_PROGRAMS: [&[&str]; PROGRAMS.len()] = column!(PROGRAMS.1, &[] as &[&str]);
-static LISTED: Lookup<2048> = Lookup::new(TABLES);
-static LISTED_PROGRAMS: Lookup<256> = Lookup::new(&OF_PROGRAMS);
+static LISTED: NameLookup<2048> = NameLookup::new(TABLES);
+static LISTED_PROGRAMS: NameLookup<256> = NameLookup::new(&OF_PROGRAMS);
 
 /// Whether any table has the function. Most functions of most code are in none.
 fn is_listed(name: &str) -> bool {
@@ -108,38 +108,38 @@ fn program(name: &str, language: Language) -> Option<&'static [&'static str]> {
 
 /// Return value and effect of a call.
 pub(super) struct Called {
-    pub(super) value: Value,
+    pub(super) value: InlineValue,
     pub(super) deed: Option<Deed>,
 }
 
 impl Called {
-    fn value(value: Value) -> Self {
+    fn value(value: InlineValue) -> Self {
         Self { value, deed: None }
     }
 
     fn deed(deed: Deed) -> Self {
-        Self { value: Value::Unknown, deed: Some(deed) }
+        Self { value: InlineValue::Unknown, deed: Some(deed) }
     }
 }
 
 /// A call: the function and its positional and named arguments.
 pub(super) struct FunctionCall<'c> {
     pub(super) name: &'c str,
-    pub(super) args: &'c [Value],
-    pub(super) named: &'c [(String, Value)],
+    pub(super) args: &'c [InlineValue],
+    pub(super) named: &'c [(String, InlineValue)],
     pub(super) language: Language,
     /// Program that reads the code.
     pub(super) program: &'c str,
 }
 
 impl FunctionCall<'_> {
-    fn first(&self) -> Value {
-        self.args.first().cloned().unwrap_or(Value::Unknown)
+    fn first(&self) -> InlineValue {
+        self.args.first().cloned().unwrap_or(InlineValue::Unknown)
     }
 
-    fn option(&self, key: &str) -> Option<&Value> {
+    fn option(&self, key: &str) -> Option<&InlineValue> {
         let maps = self.args.iter().filter_map(|arg| match arg {
-            Value::Map(pairs) => Some(pairs),
+            InlineValue::Map(pairs) => Some(pairs),
             _ => None,
         });
         let mut pairs = self.named.iter().chain(maps.flatten());
@@ -181,8 +181,8 @@ impl FunctionCall<'_> {
             "getattr" => return self.reflect(),
             "require" | "import" | "__import__" | "importlib.import_module" => {
                 return Called::value(match self.first().certain() {
-                    Some(module) => Value::Name(module_name(module)),
-                    None => Value::Unknown,
+                    Some(module) => InlineValue::Name(module_name(module)),
+                    None => InlineValue::Unknown,
                 });
             }
             "exec" if self.language == Language::Python => return self.code(),
@@ -199,33 +199,33 @@ impl FunctionCall<'_> {
             "find" | "finddepth" if self.language == Language::Perl => {
                 // `find(sub { unlink }, "/srv")`
                 let paths = self.args.iter().filter(|arg| arg.known().is_some()).cloned();
-                return Called::value(files_below(&Value::List(paths.collect())));
+                return Called::value(files_below(&InlineValue::List(paths.collect())));
             }
             "chr" | "String.fromCharCode" | "fromCharCode" => return self.characters(),
-            "Runtime.getRuntime" => return Called::value(Value::Name("Runtime".into())),
+            "Runtime.getRuntime" => return Called::value(InlineValue::Name("Runtime".into())),
             _ => {}
         }
         if table(TEMPORARY) {
-            Called::value(Value::Temporary)
+            Called::value(InlineValue::Temporary)
         } else if table(TEMPORARY_DIRECTORY) {
-            Called::value(Value::text("/tmp"))
+            Called::value(InlineValue::text("/tmp"))
         } else if table(HOMES) {
-            Called::value(Value::Path(Known::plain("~")))
+            Called::value(InlineValue::Path(PartialText::plain("~")))
         } else if table(ENVIRONMENT) {
-            Called::value(self.first().certain().map_or(Value::Unknown, variable))
+            Called::value(self.first().certain().map_or(InlineValue::Unknown, variable))
         } else if table(DELETES_TREE) {
             // `removeItem(atPath: "…")`
             let labels = ["atPath", "at", "path", "directory"];
             let named = || labels.iter().find_map(|label| self.option(label)).cloned();
             let what = match self.args {
-                [] => named().unwrap_or(Value::Unknown),
+                [] => named().unwrap_or(InlineValue::Unknown),
                 args => operands(args),
             };
             Called::deed(Deed::Delete { what, tree: true })
         } else if table(DELETES_FILE) {
             Called::deed(Deed::Delete { what: operands(self.args), tree: false })
         } else if table(COMMANDS) {
-            Called::value(Value::Command(self.words()))
+            Called::value(InlineValue::Command(self.words()))
         } else if table(SPAWNS) || is_other_spawn(name, self.language) {
             self.spawn()
         } else if is_listed && let Some(program) = program(name, self.language) {
@@ -234,47 +234,47 @@ impl FunctionCall<'_> {
             Called::value(files_below(&self.first()))
         } else if table(GLOBS) {
             Called::value(match self.first() {
-                Value::Text(known) | Value::Path(known) => Value::Files(known),
+                InlineValue::Text(known) | InlineValue::Path(known) => InlineValue::Files(known),
                 other => other,
             })
         } else if table(JOINS) {
             let mut parts = self.args.iter();
-            let first = parts.next().cloned().unwrap_or(Value::Unknown);
+            let first = parts.next().cloned().unwrap_or(InlineValue::Unknown);
             Called::value(parts.fold(first, |all, part| all.join(part)))
         } else if table(PATHS) {
             let joined = self.args.iter().skip(1).fold(self.first(), |all, part| all.join(part));
             Called::value(match joined {
-                Value::Text(known) => Value::Path(known),
+                InlineValue::Text(known) => InlineValue::Path(known),
                 other => other,
             })
         } else if table(SAME) {
             Called::value(self.first())
         } else if table(WRITES) {
-            if self.args.get(1).and_then(Value::certain) == Some("") {
+            if self.args.get(1).and_then(InlineValue::certain) == Some("") {
                 return empty(&self.first());
             }
-            let appends = self.option("flag").and_then(Value::certain) == Some("a")
-                || self.args.iter().any(|arg| *arg == Value::Name("FILE_APPEND".into()));
+            let appends = self.option("flag").and_then(InlineValue::certain) == Some("a")
+                || self.args.iter().any(|arg| *arg == InlineValue::Name("FILE_APPEND".into()));
             Called::deed(Deed::Write { path: self.first(), appends })
         } else if table(READS) {
-            Called { value: Value::Unknown, deed: Some(Deed::Read(self.first())) }
+            Called { value: InlineValue::Unknown, deed: Some(Deed::Read(self.first())) }
         } else if table(HTTP_DELETES) {
             self.http_delete()
         } else if table(HTTP) {
-            let is_delete = |value: &Value| {
+            let is_delete = |value: &InlineValue| {
                 value.certain().is_some_and(|text| text.eq_ignore_ascii_case("delete"))
             };
             let by_option = self.option("method").is_some_and(is_delete);
             match by_option || self.args.iter().any(is_delete) {
                 true => self.http_delete(),
-                false => Called::value(Value::Unknown),
+                false => Called::value(InlineValue::Unknown),
             }
         } else if table(CODE) {
             self.code()
         } else if table(FORKS) {
             Called::deed(Deed::Fork)
         } else {
-            Called::value(decode::function(name, self.args).unwrap_or(Value::Unknown))
+            Called::value(decode::function(name, self.args).unwrap_or(InlineValue::Unknown))
         }
     }
 
@@ -284,16 +284,16 @@ impl FunctionCall<'_> {
             || self.name.ends_with(".query") && self.language == Language::Python;
         match self.name.strip_prefix("rows.") {
             Some("delete") => Some(Called::deed(Deed::Drop("rows".to_owned()))),
-            Some(_) => Some(Called::value(Value::Name("rows".into()))),
-            None if is_query => Some(Called::value(Value::Name("rows".into()))),
+            Some(_) => Some(Called::value(InlineValue::Name("rows".into()))),
+            None if is_query => Some(Called::value(InlineValue::Name("rows".into()))),
             None => None,
         }
     }
 
     /// Evaluates `Thread(target=os.system, args=('…',))`.
     fn thread(&self) -> Option<Called> {
-        let Some(Value::Name(target)) = self.option("target") else { return None };
-        let Some(Value::List(args)) = self.option("args") else { return None };
+        let Some(InlineValue::Name(target)) = self.option("target") else { return None };
+        let Some(InlineValue::List(args)) = self.option("args") else { return None };
         let inner = FunctionCall { name: target, args, named: &[], ..*self };
         let called = inner.apply();
         called.deed.is_some().then_some(called)
@@ -302,50 +302,51 @@ impl FunctionCall<'_> {
     /// Evaluates a function that is applied to every element.
     fn each(&self) -> Called {
         let function = self.args.iter().find_map(|arg| match arg {
-            Value::Name(name) => Some(name.clone()),
+            InlineValue::Name(name) => Some(name.clone()),
             value if self.language == Language::Php => value.certain().map(str::to_owned),
             _ => None,
         });
-        let others = self.args.iter().filter(|arg| !matches!(arg, Value::Name(_)));
+        let others = self.args.iter().filter(|arg| !matches!(arg, InlineValue::Name(_)));
         let mut values = others.filter(|arg| function.as_deref() != arg.certain());
         match (&function, values.next_back()) {
             (Some(name), Some(values)) => {
                 let element = [values.element()];
                 FunctionCall { name, args: &element, named: &[], ..*self }.apply()
             }
-            _ => Called::value(Value::Unknown),
+            _ => Called::value(InlineValue::Unknown),
         }
     }
 
     fn reflect(&self) -> Called {
         match (self.args.first(), self.args.get(1)) {
-            (Some(Value::Name(module)), Some(member)) => match member.certain() {
-                Some(member) => Called::value(Value::Name(format!("{module}.{member}"))),
+            (Some(InlineValue::Name(module)), Some(member)) => match member.certain() {
+                Some(member) => Called::value(InlineValue::Name(format!("{module}.{member}"))),
                 None if matches!(&**module, "os" | "shutil" | "subprocess" | "pathlib") => {
                     Called::deed(Deed::Reflect)
                 }
-                None => Called::value(Value::Unknown),
+                None => Called::value(InlineValue::Unknown),
             },
-            _ => Called::value(Value::Unknown),
+            _ => Called::value(InlineValue::Unknown),
         }
     }
 
     fn code(&self) -> Called {
         match self.first().certain() {
             Some(code) => Called::deed(Deed::Code(code.to_owned())),
-            None => Called::value(Value::Unknown),
+            None => Called::value(InlineValue::Unknown),
         }
     }
 
     fn open(&self) -> Called {
-        let text = |at: usize| self.args.get(at).and_then(Value::certain).unwrap_or("");
+        let text = |at: usize| self.args.get(at).and_then(InlineValue::certain).unwrap_or("");
         if self.language == Language::Perl {
-            let command = |text: &str| Called::deed(Deed::Shell(Known::plain(text)));
-            let write = |path: Value, appends| Called::deed(Deed::Write { path, appends });
+            let command = |text: &str| Called::deed(Deed::Shell(PartialText::plain(text)));
+            let write = |path: InlineValue, appends| Called::deed(Deed::Write { path, appends });
             let third = self.args.get(2).cloned();
             return match (text(1).trim(), third) {
                 ("-|" | "|-", _) => {
-                    let words: Vec<Arg> = self.args.iter().skip(2).flat_map(Value::args).collect();
+                    let words: Vec<Arg> =
+                        self.args.iter().skip(2).flat_map(InlineValue::args).collect();
                     match words.as_slice() {
                         [only] => command(&only.text),
                         _ => Called::deed(Deed::Run(words)),
@@ -358,23 +359,26 @@ impl FunctionCall<'_> {
                 (mode, None) if mode.ends_with('|') || mode.starts_with('|') => {
                     command(mode.trim_matches(['|', ' ']))
                 }
-                (mode, None) if mode.starts_with('>') => {
-                    write(Value::text(mode.trim_start_matches(['>', ' '])), mode.starts_with(">>"))
-                }
-                _ => Called::deed(Deed::Read(Value::text(text(1)))),
+                (mode, None) if mode.starts_with('>') => write(
+                    InlineValue::text(mode.trim_start_matches(['>', ' '])),
+                    mode.starts_with(">>"),
+                ),
+                _ => Called::deed(Deed::Read(InlineValue::text(text(1)))),
             };
         }
         if let Some(command) = text(0).strip_prefix('|') {
-            return Called::deed(Deed::Shell(Known::plain(command)));
+            return Called::deed(Deed::Shell(PartialText::plain(command)));
         }
-        let mode = self.option("mode").and_then(Value::certain).unwrap_or(text(1));
-        let value = Value::Unknown;
+        let mode = self.option("mode").and_then(InlineValue::certain).unwrap_or(text(1));
+        let value = InlineValue::Unknown;
         match mode.starts_with(['w', 'a', 'x', 'c']) || mode.contains('+') {
             true => {
                 let appends = mode.starts_with('a');
                 let value = match self.first() {
-                    Value::Text(known) | Value::Path(known) if mode.starts_with('w') => {
-                        Value::Opened(known)
+                    InlineValue::Text(known) | InlineValue::Path(known)
+                        if mode.starts_with('w') =>
+                    {
+                        InlineValue::Opened(known)
                     }
                     _ => value,
                 };
@@ -385,24 +389,24 @@ impl FunctionCall<'_> {
     }
 
     fn kill(&self) -> Called {
-        let everything = |arg: &Value| *arg == Value::Number("-1".into());
+        let everything = |arg: &InlineValue| *arg == InlineValue::Number("-1".into());
         match self.args.iter().any(everything) {
             true => Called::deed(Deed::Run(plain_words(&["kill", "-9", "-1"]))),
-            false => Called::value(Value::Unknown),
+            false => Called::value(InlineValue::Unknown),
         }
     }
 
     fn chmod(&self) -> Called {
         let mode = self.args.iter().find_map(|arg| match arg {
-            Value::Number(mode) => Some(mode.trim_start_matches("0o").to_owned()),
+            InlineValue::Number(mode) => Some(mode.trim_start_matches("0o").to_owned()),
             _ => None,
         });
         let paths = self.args.iter().filter(|arg| arg.known().is_some());
-        let Some(mode) = mode else { return Called::value(Value::Unknown) };
+        let Some(mode) = mode else { return Called::value(InlineValue::Unknown) };
         let is_wide = self.name.ends_with("_R");
         let mut words = plain_words(if is_wide { &["chmod", "-R"] } else { &["chmod"] });
         words.push(Arg::plain(&mode));
-        words.extend(paths.flat_map(Value::args));
+        words.extend(paths.flat_map(InlineValue::args));
         Called::deed(Deed::Run(words))
     }
 
@@ -414,16 +418,17 @@ impl FunctionCall<'_> {
             };
             char::from_u32(number).map(String::from)
         };
-        let all: Vec<Value> = self.args.iter().map(|arg| arg.map_text(character)).collect();
+        let all: Vec<InlineValue> = self.args.iter().map(|arg| arg.map_text(character)).collect();
         Called::value(match all.as_slice() {
             [one] => one.clone(),
-            all => Value::concat_all(all, ""),
+            all => InlineValue::concat_all(all, ""),
         })
     }
 
     fn http_delete(&self) -> Called {
         let url = self.option("url").into_iter().chain(self.args);
-        let mut urls = url.filter_map(Value::known).filter(|known| known.text.contains("://"));
+        let mut urls =
+            url.filter_map(InlineValue::known).filter(|known| known.text.contains("://"));
         let url = urls.next().map_or("https://$UNKNOWN", |known| known.text.as_str());
         let mut words = plain_words(&["curl", "-X", "DELETE"]);
         words.push(Arg { dynamic: url.contains('$'), ..Arg::plain(url) });
@@ -432,29 +437,29 @@ impl FunctionCall<'_> {
 
     fn program(&self, program: &[&str]) -> Called {
         let mut words = plain_words(program);
-        let values = self.args.iter().filter(|arg| !matches!(arg, Value::Number(_)));
-        words.extend(values.flat_map(Value::args));
+        let values = self.args.iter().filter(|arg| !matches!(arg, InlineValue::Number(_)));
+        words.extend(values.flat_map(InlineValue::args));
         Called::deed(Deed::Run(words))
     }
 
     /// Returns the words of a program from any argument form.
-    fn words(&self) -> Vec<Value> {
-        let mut words: Vec<Value> = Vec::new();
-        let given = self.args.iter().skip_while(|arg| matches!(arg, Value::Name(_)));
+    fn words(&self) -> Vec<InlineValue> {
+        let mut words: Vec<InlineValue> = Vec::new();
+        let given = self.args.iter().skip_while(|arg| matches!(arg, InlineValue::Name(_)));
         for arg in given {
             match arg {
-                Value::List(values) => words.extend(values.iter().cloned()),
-                Value::Map(_) | Value::Unknown if !words.is_empty() => {}
+                InlineValue::List(values) => words.extend(values.iter().cloned()),
+                InlineValue::Map(_) | InlineValue::Unknown if !words.is_empty() => {}
                 arg => words.push(arg.clone()),
             }
         }
         for key in ["cmd", "args"] {
-            if let Some(Value::List(values)) = self.option(key) {
+            if let Some(InlineValue::List(values)) = self.option(key) {
                 words.extend(values.iter().cloned());
             }
         }
         // `execvp("git", ["git", "clean"])` names the program twice.
-        let base = |value: &Value| {
+        let base = |value: &InlineValue| {
             value.certain().map(|text| text.rsplit('/').next().unwrap_or(text).to_owned())
         };
         if let [program, again, ..] = words.as_slice()
@@ -468,18 +473,20 @@ impl FunctionCall<'_> {
 
     fn spawn(&self) -> Called {
         let words = self.words();
-        let is_list = matches!(self.args.first(), Some(Value::List(_)));
+        let is_list = matches!(self.args.first(), Some(InlineValue::List(_)));
         Called::deed(match words.as_slice() {
-            [] | [Value::Unknown | Value::Name(_)] => return Called::value(Value::Unknown),
-            [Value::OneOf(values)] => match values.first().and_then(Value::known) {
+            [] | [InlineValue::Unknown | InlineValue::Name(_)] => {
+                return Called::value(InlineValue::Unknown);
+            }
+            [InlineValue::OneOf(values)] => match values.first().and_then(InlineValue::known) {
                 Some(known) => Deed::Shell(known.clone()),
-                None => return Called::value(Value::Unknown),
+                None => return Called::value(InlineValue::Unknown),
             },
             [only] if !is_list => match only.known() {
                 Some(known) => Deed::Shell(known.clone()),
-                None => return Called::value(Value::Unknown),
+                None => return Called::value(InlineValue::Unknown),
             },
-            words => Deed::Run(words.iter().flat_map(Value::args).collect()),
+            words => Deed::Run(words.iter().flat_map(InlineValue::args).collect()),
         })
     }
 }
@@ -496,8 +503,8 @@ fn is_other_spawn(name: &str, language: Language) -> bool {
 }
 
 /// Returns the deed of a command built from words.
-pub(super) fn command(words: &[Value]) -> Option<Deed> {
-    let args: Vec<Arg> = words.iter().flat_map(Value::args).collect();
+pub(super) fn command(words: &[InlineValue]) -> Option<Deed> {
+    let args: Vec<Arg> = words.iter().flat_map(InlineValue::args).collect();
     (!args.is_empty()).then_some(Deed::Run(args))
 }
 
@@ -511,17 +518,17 @@ pub(super) fn module_name(module: &str) -> String {
 }
 
 /// Returns the value of an environment variable if its location is known.
-pub(super) fn variable(name: &str) -> Value {
+pub(super) fn variable(name: &str) -> InlineValue {
     match name {
-        "HOME" | "USERPROFILE" => Value::text("~"),
-        "TMPDIR" | "TEMP" | "TMP" => Value::text("/tmp"),
-        "PWD" => Value::text("."),
-        _ => Value::Unknown,
+        "HOME" | "USERPROFILE" => InlineValue::text("~"),
+        "TMPDIR" | "TEMP" | "TMP" => InlineValue::text("/tmp"),
+        "PWD" => InlineValue::text("."),
+        _ => InlineValue::Unknown,
     }
 }
 
 /// Evaluates a call that leaves a file empty.
-pub(super) fn empty(path: &Value) -> Called {
+pub(super) fn empty(path: &InlineValue) -> Called {
     let mut words = plain_words(&["truncate", "-s", "0"]);
     words.extend(path.args());
     Called::deed(Deed::Run(words))
@@ -531,27 +538,28 @@ fn plain_words(words: &[&str]) -> Vec<Arg> {
     words.iter().map(|word| Arg::plain(word)).collect()
 }
 
-fn files_below(value: &Value) -> Value {
+fn files_below(value: &InlineValue) -> InlineValue {
     match value {
-        Value::Text(known) | Value::Path(known) => {
+        InlineValue::Text(known) | InlineValue::Path(known) => {
             let text = format!("{}/*", known.text.trim_end_matches('/'));
-            Value::Files(Known { text, dynamic: known.dynamic })
+            InlineValue::Files(PartialText { text, dynamic: known.dynamic })
         }
-        Value::List(values) | Value::OneOf(values) => {
-            Value::OneOf(values.iter().map(files_below).collect())
+        InlineValue::List(values) | InlineValue::OneOf(values) => {
+            InlineValue::OneOf(values.iter().map(files_below).collect())
         }
         other => other.clone(),
     }
 }
 
 /// Returns the operands of a call that may take several, without its options.
-fn operands(args: &[Value]) -> Value {
-    let is_more =
-        |value: &&Value| matches!(value, Value::Text(_) | Value::Path(_) | Value::Files(_));
+fn operands(args: &[InlineValue]) -> InlineValue {
+    let is_more = |value: &&InlineValue| {
+        matches!(value, InlineValue::Text(_) | InlineValue::Path(_) | InlineValue::Files(_))
+    };
     match args {
-        [] => Value::Unknown,
+        [] => InlineValue::Unknown,
         [first] => first.clone(),
-        [first, rest @ ..] => Value::List(
+        [first, rest @ ..] => InlineValue::List(
             std::iter::once(first).chain(rest.iter().filter(is_more)).cloned().collect(),
         ),
     }

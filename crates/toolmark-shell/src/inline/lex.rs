@@ -10,13 +10,13 @@ pub(super) const MAX_CHARS: usize = 128 << 10;
 
 /// A token of source code.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Token {
+pub(super) enum SourceToken {
     /// A name or a keyword; variables with their sigil: `$x`.
     Name(String),
     /// A string.
-    Text(Vec<Piece>),
+    Text(Vec<StringPiece>),
     /// A command for the shell: backticks, `%x(…)`, `qx(…)`.
-    Shell(Vec<Piece>),
+    Shell(Vec<StringPiece>),
     /// A list of words: `qw(…)`, `%w[…]`.
     Words(Vec<String>),
     Number(String),
@@ -27,7 +27,7 @@ pub(super) enum Token {
 
 /// A part of a string.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Piece {
+pub(super) enum StringPiece {
     Plain(String),
     /// Interpolated code.
     Code(String),
@@ -68,26 +68,25 @@ enum Holds {
     Dollars,
 }
 
-pub(super) fn tokens(code: &str, language: Language) -> Vec<Token> {
+pub(super) fn tokens(code: &str, language: Language) -> Vec<SourceToken> {
     let end = code.char_indices().nth(MAX_CHARS).map_or(code.len(), |(at, _)| at);
     let code = code.get(..end).unwrap_or(code);
     Lexer { rest: code.chars().peekable(), language, out: Vec::new() }.run()
 }
 
 /// Returns the code without the contents of its strings and without blanks.
-pub(super) fn skeleton(tokens: &[Token]) -> String {
+pub(super) fn skeleton(tokens: &[SourceToken]) -> String {
     let mut out = String::new();
     for token in tokens {
         match token {
-            Token::Name(text) | Token::Number(text) => out.push_str(text),
-            Token::Mark(mark) => out.push_str(mark),
-            Token::Text(pieces) => {
-                let is_address =
-                    |piece: &Piece| matches!(piece, Piece::Plain(t) if t.starts_with("http"));
+            SourceToken::Name(text) | SourceToken::Number(text) => out.push_str(text),
+            SourceToken::Mark(mark) => out.push_str(mark),
+            SourceToken::Text(pieces) => {
+                let is_address = |piece: &StringPiece| matches!(piece, StringPiece::Plain(t) if t.starts_with("http"));
                 out.push_str(if pieces.iter().any(is_address) { "\"http\"" } else { "\"\"" });
             }
-            Token::Shell(_) | Token::Words(_) => out.push_str("\"\""),
-            Token::Line => out.push('\n'),
+            SourceToken::Shell(_) | SourceToken::Words(_) => out.push_str("\"\""),
+            SourceToken::Line => out.push('\n'),
         }
     }
     out
@@ -96,14 +95,14 @@ pub(super) fn skeleton(tokens: &[Token]) -> String {
 struct Lexer<'a> {
     rest: Peekable<Chars<'a>>,
     language: Language,
-    out: Vec<Token>,
+    out: Vec<SourceToken>,
 }
 
 impl Lexer<'_> {
-    fn run(mut self) -> Vec<Token> {
+    fn run(mut self) -> Vec<SourceToken> {
         while let Some(c) = self.rest.next() {
             match c {
-                '\n' => self.out.push(Token::Line),
+                '\n' => self.out.push(SourceToken::Line),
                 c if c.is_whitespace() => {}
                 '\\' if self.rest.peek() == Some(&'\n') => {
                     self.rest.next();
@@ -112,7 +111,7 @@ impl Lexer<'_> {
                 // `!command` of a notebook
                 '!' if self.language == Language::Python && self.is_line_start() => {
                     let command = self.take_line();
-                    self.out.push(Token::Shell(vec![Piece::Plain(command)]));
+                    self.out.push(SourceToken::Shell(vec![StringPiece::Plain(command)]));
                 }
                 '%' if self.language == Language::Python && self.is_line_start() => self.magic(),
                 '/' if self.slash_comments() && self.rest.peek() == Some(&'/') => self.skip_line(),
@@ -141,9 +140,9 @@ impl Lexer<'_> {
     /// Whether a value rather than an operator may come next.
     fn is_value_next(&self) -> bool {
         match self.out.last() {
-            None | Some(Token::Line) => true,
-            Some(Token::Mark(mark)) => !matches!(*mark, ")" | "]" | "}"),
-            Some(Token::Name(name)) => is_before_value(name),
+            None | Some(SourceToken::Line) => true,
+            Some(SourceToken::Mark(mark)) => !matches!(*mark, ")" | "]" | "}"),
+            Some(SourceToken::Name(name)) => is_before_value(name),
             Some(_) => false,
         }
     }
@@ -154,7 +153,7 @@ impl Lexer<'_> {
     }
 
     fn is_line_start(&self) -> bool {
-        matches!(self.out.last(), None | Some(Token::Line))
+        matches!(self.out.last(), None | Some(SourceToken::Line))
     }
 
     fn take_line(&mut self) -> String {
@@ -175,7 +174,7 @@ impl Lexer<'_> {
             "sx" | "system" => line.trim_start_matches('%').trim_start_matches(&name).to_owned(),
             _ => return,
         };
-        self.out.push(Token::Shell(vec![Piece::Plain(command)]));
+        self.out.push(SourceToken::Shell(vec![StringPiece::Plain(command)]));
     }
 
     fn skip_line(&mut self) {
@@ -207,7 +206,7 @@ impl Lexer<'_> {
             }
         }
         while self.rest.next_if(char::is_ascii_alphabetic).is_some() {}
-        self.out.push(Token::Number(String::new()));
+        self.out.push(SourceToken::Number(String::new()));
     }
 
     /// Reads a file pattern: `</srv/*>`.
@@ -222,12 +221,12 @@ impl Lexer<'_> {
         let text: String = ahead.take_while(|c| !matches!(c, '>' | '\n')).collect();
         if text.contains(['/', '*']) && text.len() < LONGEST {
             self.rest.by_ref().take(text.chars().count() + 1).for_each(drop);
-            self.out.push(Token::Name("glob".into()));
-            self.out.push(Token::Mark("("));
-            self.out.push(Token::Text(vec![Piece::Plain(text)]));
-            self.out.push(Token::Mark(")"));
+            self.out.push(SourceToken::Name("glob".into()));
+            self.out.push(SourceToken::Mark("("));
+            self.out.push(SourceToken::Text(vec![StringPiece::Plain(text)]));
+            self.out.push(SourceToken::Mark(")"));
         } else {
-            self.out.push(Token::Mark("<"));
+            self.out.push(SourceToken::Mark("<"));
         }
     }
 
@@ -236,7 +235,7 @@ impl Lexer<'_> {
         while let Some(c) = self.rest.next_if(|c| c.is_ascii_alphanumeric() || *c == '_') {
             text.push(c);
         }
-        self.out.push(Token::Number(text));
+        self.out.push(SourceToken::Number(text));
     }
 
     fn name(&mut self, first: char) {
@@ -269,7 +268,7 @@ impl Lexer<'_> {
                 self.string(quote, &name);
             }
             Some(open) if self.is_quoting(&name, open) => self.quoting(&name, open),
-            _ => self.out.push(Token::Name(name)),
+            _ => self.out.push(SourceToken::Name(name)),
         }
     }
 
@@ -288,7 +287,7 @@ impl Lexer<'_> {
     fn is_quoting(&self, name: &str, open: char) -> bool {
         let is_open = open.is_ascii_punctuation() && !matches!(open, ',' | ';' | ')' | '=' | '-');
         let is_known = matches!(name, "q" | "qq" | "qw" | "qx" | "m" | "qr" | "s" | "tr" | "y");
-        let member = matches!(self.out.last(), Some(Token::Mark("->" | "{" | "::")));
+        let member = matches!(self.out.last(), Some(SourceToken::Mark("->" | "{" | "::")));
         self.language == Language::Perl && is_known && is_open && !member
     }
 
@@ -324,7 +323,7 @@ impl Lexer<'_> {
                 self.rest.by_ref().take(marks).for_each(drop);
                 self.enclosed(name, open, closing(open), Holds::HashBraces);
             }
-            None => self.out.push(Token::Mark("%")),
+            None => self.out.push(SourceToken::Mark("%")),
         }
     }
 
@@ -332,16 +331,18 @@ impl Lexer<'_> {
         let nests = (open != close).then_some(open);
         let pieces =
             self.pieces(Quote { open: nests, close, triple: false, raw: name == "q", holds });
-        let plain = |pieces: Vec<Piece>| {
+        let plain = |pieces: Vec<StringPiece>| {
             let texts = pieces.into_iter().map(|piece| match piece {
-                Piece::Plain(text) | Piece::Code(text) => text,
+                StringPiece::Plain(text) | StringPiece::Code(text) => text,
             });
             texts.collect::<String>()
         };
         self.out.push(match name {
-            "qw" => Token::Words(plain(pieces).split_whitespace().map(str::to_owned).collect()),
-            "qx" => Token::Shell(pieces),
-            _ => Token::Text(pieces),
+            "qw" => {
+                SourceToken::Words(plain(pieces).split_whitespace().map(str::to_owned).collect())
+            }
+            "qx" => SourceToken::Shell(pieces),
+            _ => SourceToken::Text(pieces),
         });
     }
 
@@ -374,11 +375,15 @@ impl Lexer<'_> {
                 self.language,
                 Language::Ruby | Language::Perl | Language::Php | Language::Other
             );
-        self.out.push(if is_shell { Token::Shell(pieces) } else { Token::Text(pieces) });
+        self.out.push(if is_shell {
+            SourceToken::Shell(pieces)
+        } else {
+            SourceToken::Text(pieces)
+        });
     }
 
     /// Reads the rest of a string.
-    fn pieces(&mut self, quote: Quote) -> Vec<Piece> {
+    fn pieces(&mut self, quote: Quote) -> Vec<StringPiece> {
         let mut pieces = Vec::new();
         let mut plain = String::new();
         let mut depth = 0;
@@ -427,8 +432,8 @@ impl Lexer<'_> {
                     match name.len() {
                         1 => plain.push('$'),
                         _ => {
-                            pieces.push(Piece::Plain(std::mem::take(&mut plain)));
-                            pieces.push(Piece::Code(name));
+                            pieces.push(StringPiece::Plain(std::mem::take(&mut plain)));
+                            pieces.push(StringPiece::Code(name));
                         }
                     }
                 }
@@ -436,12 +441,12 @@ impl Lexer<'_> {
             }
         }
         if !plain.is_empty() || pieces.is_empty() {
-            pieces.push(Piece::Plain(plain));
+            pieces.push(StringPiece::Plain(plain));
         }
         pieces
     }
 
-    fn held(&mut self, holds: Holds, plain: &mut String, pieces: &mut Vec<Piece>) {
+    fn held(&mut self, holds: Holds, plain: &mut String, pieces: &mut Vec<StringPiece>) {
         let close = '}';
         let mut code = String::new();
         let mut depth = 0;
@@ -465,8 +470,8 @@ impl Lexer<'_> {
             plain.push(close);
             return;
         }
-        pieces.push(Piece::Plain(std::mem::take(plain)));
-        pieces.push(Piece::Code(code));
+        pieces.push(StringPiece::Plain(std::mem::take(plain)));
+        pieces.push(StringPiece::Code(code));
     }
 
     fn escape(&mut self, text: &mut String) {
@@ -508,9 +513,9 @@ impl Lexer<'_> {
         let is_short = |mark: &&&str| mark.as_bytes().first().is_some_and(|a| is(*a, Some(first)));
         if let Some(mark) = LONG_MARKS.iter().find(is_long) {
             self.rest.by_ref().take(mark.len() - 1).for_each(drop);
-            self.out.push(Token::Mark(mark));
+            self.out.push(SourceToken::Mark(mark));
         } else if let Some(mark) = MARKS.iter().find(is_short) {
-            self.out.push(Token::Mark(mark));
+            self.out.push(SourceToken::Mark(mark));
         }
     }
 }

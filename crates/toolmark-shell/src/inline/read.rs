@@ -6,8 +6,8 @@ mod expressions;
 
 use super::Language;
 use super::functions::Deed;
-use super::lex::Token;
-use super::value::Value;
+use super::lex::SourceToken;
+use super::value::InlineValue;
 use std::collections::BTreeMap;
 
 /// Maximum nesting depth of expressions.
@@ -26,7 +26,7 @@ pub(super) const MAX_DEEDS: usize = 256;
 pub(super) struct Deeds {
     pub(super) deeds: Vec<Deed>,
     /// Files that the code lists.
-    pub(super) listed: Vec<Value>,
+    pub(super) listed: Vec<InlineValue>,
     /// Paths that occur in the code.
     pub(super) paths: Vec<String>,
     /// Whether a part of the code was not read.
@@ -34,20 +34,20 @@ pub(super) struct Deeds {
 }
 
 pub(super) fn read(
-    tokens: &[Token],
+    tokens: &[SourceToken],
     language: Language,
     program: &str,
     names: Vec<(String, String)>,
 ) -> Deeds {
-    let names = names.into_iter().map(|(short, full)| (short, Value::Name(full))).collect();
-    let mut reader = Reader {
+    let names = names.into_iter().map(|(short, full)| (short, InlineValue::Name(full))).collect();
+    let mut reader = InlineReader {
         tokens,
         at: 0,
         language,
         program,
         names,
         depth: 0,
-        element: Value::Unknown,
+        element: InlineValue::Unknown,
         found: Deeds::default(),
         work: 0,
     };
@@ -59,21 +59,21 @@ pub(super) fn read(
     reader.found
 }
 
-pub(super) struct Reader<'t> {
-    tokens: &'t [Token],
+pub(super) struct InlineReader<'t> {
+    tokens: &'t [SourceToken],
     at: usize,
     language: Language,
     program: &'t str,
-    names: BTreeMap<String, Value>,
+    names: BTreeMap<String, InlineValue>,
     depth: usize,
     /// Current element of the innermost loop without a named variable: `$_`.
-    pub(super) element: Value,
+    pub(super) element: InlineValue,
     pub(super) found: Deeds,
     /// Number of bytes copied to track names.
     work: usize,
 }
 
-impl<'t> Reader<'t> {
+impl<'t> InlineReader<'t> {
     fn all(&mut self) {
         while self.at < self.tokens.len() {
             let before = self.at;
@@ -84,24 +84,24 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn peek(&self) -> Option<&'t Token> {
+    fn peek(&self) -> Option<&'t SourceToken> {
         self.tokens.get(self.at)
     }
 
-    fn peek_at(&self, ahead: usize) -> Option<&'t Token> {
+    fn peek_at(&self, ahead: usize) -> Option<&'t SourceToken> {
         self.tokens.get(self.at + ahead)
     }
 
     fn is_mark(&self, mark: &str) -> bool {
-        matches!(self.peek(), Some(Token::Mark(own)) if *own == mark)
+        matches!(self.peek(), Some(SourceToken::Mark(own)) if *own == mark)
     }
 
     fn is_mark_at(&self, ahead: usize, mark: &str) -> bool {
-        matches!(self.peek_at(ahead), Some(Token::Mark(own)) if *own == mark)
+        matches!(self.peek_at(ahead), Some(SourceToken::Mark(own)) if *own == mark)
     }
 
     fn is_name(&self, name: &str) -> bool {
-        matches!(self.peek(), Some(Token::Name(own)) if own == name)
+        matches!(self.peek(), Some(SourceToken::Name(own)) if own == name)
     }
 
     fn take_mark(&mut self, mark: &str) -> bool {
@@ -110,9 +110,9 @@ impl<'t> Reader<'t> {
         is_it
     }
 
-    fn bind(&mut self, name: &str, value: Value) {
+    fn bind(&mut self, name: &str, value: InlineValue) {
         // `x = [x, x]` doubles it each time.
-        let value = if value.weight() > MAX_VALUE { Value::Unknown } else { value };
+        let value = if value.weight() > MAX_VALUE { InlineValue::Unknown } else { value };
         if self.names.len() < MAX_NAMES || self.names.contains_key(name) {
             self.names.insert(name.to_owned(), value);
         }
@@ -127,7 +127,7 @@ impl<'t> Reader<'t> {
 
     fn statement(&mut self) {
         match self.peek() {
-            Some(Token::Name(name)) => match name.as_str() {
+            Some(SourceToken::Name(name)) => match name.as_str() {
                 "for" | "foreach" => self.binding(),
                 "import" | "from" if self.language == Language::Python => self.skip_statement(),
                 "use" if self.language == Language::Perl => self.skip_statement(),
@@ -135,8 +135,10 @@ impl<'t> Reader<'t> {
                 name if is_keyword(name) && !self.is_mark_at(1, "(") => self.at += 1,
                 _ => self.assignment(),
             },
-            Some(Token::Mark("(" | "[" | "{") | Token::Text(_) | Token::Shell(_))
-            | Some(Token::Words(_)) => {
+            Some(
+                SourceToken::Mark("(" | "[" | "{") | SourceToken::Text(_) | SourceToken::Shell(_),
+            )
+            | Some(SourceToken::Words(_)) => {
                 self.expression();
             }
             _ => self.at += 1,
@@ -145,7 +147,7 @@ impl<'t> Reader<'t> {
 
     fn skip_statement(&mut self) {
         while let Some(token) = self.peek() {
-            if matches!(token, Token::Line | Token::Mark(";")) {
+            if matches!(token, SourceToken::Line | SourceToken::Mark(";")) {
                 break;
             }
             self.at += 1;
@@ -165,7 +167,7 @@ impl<'t> Reader<'t> {
 
     /// Reads `NAME = EXPRESSION`, or an expression alone.
     fn assignment(&mut self) {
-        let Some(Token::Name(name)) = self.peek() else { return };
+        let Some(SourceToken::Name(name)) = self.peek() else { return };
         let is_typed = self.is_mark_at(1, ":") && self.is_mark_at(3, "=");
         let is_plain =
             self.is_mark_at(1, "=") || (self.is_mark_at(1, ":") && self.is_mark_at(2, "="));
@@ -182,7 +184,7 @@ impl<'t> Reader<'t> {
         } else if self.is_mark_at(1, "+=") || self.is_mark_at(1, ".=") {
             self.at += 2;
             let more = self.expression();
-            let value = self.names.get(name).map_or(Value::Unknown, |own| own.concat(&more));
+            let value = self.names.get(name).map_or(InlineValue::Unknown, |own| own.concat(&more));
             self.bind(name, value);
         } else {
             self.expression();
@@ -196,7 +198,7 @@ impl<'t> Reader<'t> {
         let is_open = self.take_mark("(");
         let mut names: Vec<String> = Vec::new();
         let start = self.at;
-        while let Some(Token::Name(name)) = self.peek() {
+        while let Some(SourceToken::Name(name)) = self.peek() {
             if matches!(name.as_str(), "in" | "of") {
                 break;
             }
@@ -225,8 +227,8 @@ impl<'t> Reader<'t> {
                 let mut names = Vec::new();
                 while let Some(token) = self.peek() {
                     match token {
-                        Token::Name(name) => names.push(name.clone()),
-                        Token::Mark("=>" | ",") => {}
+                        SourceToken::Name(name) => names.push(name.clone()),
+                        SourceToken::Mark("=>" | ",") => {}
                         _ => break,
                     }
                     self.at += 1;
@@ -242,7 +244,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn bind_all(&mut self, names: &[String], value: &Value) {
+    fn bind_all(&mut self, names: &[String], value: &InlineValue) {
         for name in names.iter().filter(|name| !is_keyword(name)) {
             self.bind(name, value.clone());
         }

@@ -1,6 +1,6 @@
 //! Code in many languages and styles, and whether it is stopped.
 
-use crate::{Context, Decision, analyze};
+use crate::{Decision, ShellContext, analyze};
 
 /// Code that destroys something, reads a key or starts processes without an end.
 const STOPPED: &[&str] = &[
@@ -212,7 +212,7 @@ EOF"###,
 
 #[test]
 fn code_is_read_by_its_calls() {
-    let decide = |command: &str| analyze(command, &Context::default());
+    let decide = |command: &str| analyze(command, &ShellContext::default());
     let mut wrong = String::new();
     for command in STOPPED {
         if decide(command).decision == Decision::Allow {
@@ -230,7 +230,7 @@ fn code_is_read_by_its_calls() {
 
 #[test]
 fn code_that_grows_is_bounded() {
-    let context = Context::default();
+    let context = ShellContext::default();
     let doubled = format!("x = ['a']\n{}os.system(x)", "x = [x, x]\n".repeat(60));
     let texts = format!("x = 'a'\n{}os.system(x)", "x = x + x\n".repeat(60));
     let choices = "for a in ['1', '2', '3', '4', '5', '6', '7', '8']:\n a = a + a\n".repeat(40);
@@ -250,5 +250,5 @@ fn code_that_grows_is_bounded() {
 fn code_that_is_not_read_is_asked_about() {
     let padding = "print(1)\n".repeat(20_000);
     let code = format!("python3 <<'E'\n{padding}import shutil\nshutil.rmtree('/srv/data')\nE");
-    assert_eq!(analyze(&code, &Context::default()).decision, Decision::Ask);
+    assert_eq!(analyze(&code, &ShellContext::default()).decision, Decision::Ask);
 }

@@ -9,12 +9,12 @@ const MAX_TEXT: usize = 16 << 10;
 
 /// Text with parts that may be known only at run time; these are written as shell variables.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Known {
+pub(super) struct PartialText {
     pub(super) text: String,
     pub(super) dynamic: bool,
 }
 
-impl Known {
+impl PartialText {
     pub(super) fn plain(text: impl Into<String>) -> Self {
         Self { text: text.into(), dynamic: false }
     }
@@ -35,36 +35,40 @@ impl Known {
 
 /// A value.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Value {
-    Text(Known),
+pub(super) enum InlineValue {
+    Text(PartialText),
     /// A path object.
-    Path(Known),
+    Path(PartialText),
     List(Vec<Self>),
     Map(Vec<(String, Self)>),
     /// One of several values.
     OneOf(Vec<Self>),
     /// Files that a pattern matches.
-    Files(Known),
+    Files(PartialText),
     /// A file or directory just made for temporary use.
     Temporary,
     /// A module or a function, by full name.
     Name(String),
     /// A file just opened for writing.
-    Opened(Known),
+    Opened(PartialText),
     /// A program built word by word.
     Command(Vec<Self>),
     Number(String),
     Unknown,
 }
 
-impl Value {
+impl InlineValue {
     pub(super) fn text(text: impl Into<String>) -> Self {
-        Self::Text(Known::plain(text))
+        Self::Text(PartialText::plain(text))
     }
 
     /// Returns the text, unless it is too long to be tracked.
     pub(super) fn followed(text: &str) -> Self {
-        Self::Text(if text.len() > MAX_TEXT { Known::unknown() } else { Known::plain(text) })
+        Self::Text(if text.len() > MAX_TEXT {
+            PartialText::unknown()
+        } else {
+            PartialText::plain(text)
+        })
     }
 
     /// Returns the approximate size in bytes.
@@ -84,7 +88,7 @@ impl Value {
     }
 
     /// Returns the text of a string or a path.
-    pub(super) fn known(&self) -> Option<&Known> {
+    pub(super) fn known(&self) -> Option<&PartialText> {
         match self {
             Self::Text(known) | Self::Path(known) => Some(known),
             _ => None,
@@ -137,7 +141,7 @@ impl Value {
                 return more.clone();
             }
             let slash = if one.text.ends_with('/') { "" } else { "/" };
-            one.with(&Known::plain(slash)).with(more)
+            one.with(&PartialText::plain(slash)).with(more)
         });
         match (self, joined) {
             (Self::Path(_), Self::Text(known)) => Self::Path(known),
@@ -145,7 +149,11 @@ impl Value {
         }
     }
 
-    fn combine(&self, more: &Self, both: impl Fn(Known, &Known) -> Known + Copy) -> Self {
+    fn combine(
+        &self,
+        more: &Self,
+        both: impl Fn(PartialText, &PartialText) -> PartialText + Copy,
+    ) -> Self {
         match (self, more) {
             // Files are named with their directory already.
             (_, Self::Files(_)) => more.clone(),
@@ -165,8 +173,8 @@ impl Value {
             (Self::Unknown, Self::Unknown) => Self::Unknown,
             (one, more) => {
                 let known = |value: &Self| match value {
-                    Self::Number(text) => Known::plain(text.clone()),
-                    value => value.known().cloned().unwrap_or_else(Known::unknown),
+                    Self::Number(text) => PartialText::plain(text.clone()),
+                    value => value.known().cloned().unwrap_or_else(PartialText::unknown),
                 };
                 let all = both(known(one), &known(more));
                 if matches!(one, Self::Path(_)) { Self::Path(all) } else { Self::Text(all) }

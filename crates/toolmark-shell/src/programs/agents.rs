@@ -32,10 +32,10 @@
 //! toolmark guard install --dry-run
 //! ```
 
-use crate::effects::{Kind, Reversibility, Scope};
-use crate::run::Run;
+use crate::effects::{EffectKind, EffectScope, Reversibility};
+use crate::run::CommandRun;
 
-pub(super) fn run(run: &mut Run<'_, '_>) {
+pub(super) fn run(run: &mut CommandRun<'_, '_>) {
     let args = run.args;
     let next_is = |at: usize, values: &[&str]| {
         args.get(at + 1).is_some_and(|next| values.contains(&next.text.as_str()))
@@ -51,9 +51,9 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
     });
     if let Some(flag) = unhooked {
         run.effect(
-            Kind::Persist,
+            EffectKind::Persist,
             &flag.text,
-            Scope::Unknown,
+            EffectScope::Unknown,
             Reversibility::R4,
             "starts an agent without its hooks",
         );
@@ -64,7 +64,13 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         words.as_slice()
     {
         let why = "gives an agent more tools from now on";
-        run.effect(Kind::Persist, &words.join(" "), Scope::Home, Reversibility::R1, why);
+        run.effect(
+            EffectKind::Persist,
+            &words.join(" "),
+            EffectScope::Home,
+            Reversibility::R1,
+            why,
+        );
     }
     if let ["config", "set" | "add" | "remove", rest @ ..] = words.as_slice()
         && rest.iter().any(|word| {
@@ -74,13 +80,19 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         })
     {
         let why = "changes what an agent may do";
-        run.effect(Kind::Persist, &words.join(" "), Scope::Home, Reversibility::R4, why);
+        run.effect(
+            EffectKind::Persist,
+            &words.join(" "),
+            EffectScope::Home,
+            Reversibility::R4,
+            why,
+        );
     }
     if let Some(flag) = unguarded {
         run.effect(
-            Kind::Persist,
+            EffectKind::Persist,
             &flag.text,
-            Scope::Unknown,
+            EffectScope::Unknown,
             Reversibility::R1,
             "starts an agent without permission checks",
         );
@@ -134,7 +146,7 @@ fn is_unguarded(name: &str, text: &str, next_is: impl Fn(&[&str]) -> bool) -> bo
 
 /// Reports commands that would remove the guard or make it more permissive; only the user may type
 /// them.
-pub(super) fn own(run: &mut Run<'_, '_>) {
+pub(super) fn own(run: &mut CommandRun<'_, '_>) {
     let words = super::plain_words(run.args);
     let [Some("guard"), Some(verb)] = [words.first(), words.get(1)].map(|word| word.copied())
     else {
@@ -153,9 +165,9 @@ pub(super) fn own(run: &mut Run<'_, '_>) {
     };
     if loosens {
         run.effect(
-            Kind::Persist,
+            EffectKind::Persist,
             &run.line(),
-            Scope::Unknown,
+            EffectScope::Unknown,
             Reversibility::R4,
             "changes what the guard lets through",
         );

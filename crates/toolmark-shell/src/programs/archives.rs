@@ -25,11 +25,11 @@
 //! 7z x a.7z -oout
 //! ```
 
-use crate::effects::{Kind, Reversibility, Scope};
+use crate::effects::{EffectKind, EffectScope, Reversibility};
 use crate::expand::Arg;
-use crate::run::Run;
+use crate::run::CommandRun;
 
-pub(super) fn run(run: &mut Run<'_, '_>) {
+pub(super) fn run(run: &mut CommandRun<'_, '_>) {
     let mut target = None;
     let mut previous = "";
     let first = run.args.first().map_or("", |arg| arg.text.as_str());
@@ -73,9 +73,9 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             let (command, compress) = (command.to_owned(), text.starts_with("--use"));
             if !compress {
                 run.effect(
-                    Kind::ExecuteUntrusted,
+                    EffectKind::ExecuteUntrusted,
                     &command,
-                    Scope::Unknown,
+                    EffectScope::Unknown,
                     Reversibility::R1,
                     "starts a helper program",
                 );
@@ -84,9 +84,9 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         }
         if text == "--remove-files" || (run.name == "zip" && is_move(text)) {
             run.effect(
-                Kind::Delete,
+                EffectKind::Delete,
                 &run.line(),
-                Scope::TreeUntracked,
+                EffectScope::TreeUntracked,
                 Reversibility::R3,
                 "deletes the files it packed",
             );
@@ -99,17 +99,18 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         if run.call.input == crate::pipes::Flow::Remote && !target.dynamic {
             run.analyzer.made.clone_of(&place.path);
         }
-        if matches!(place.scope, Scope::System | Scope::VcsMetadata) && !target.dynamic {
+        if matches!(place.scope, EffectScope::System | EffectScope::VcsMetadata) && !target.dynamic
+        {
             run.effect(
-                Kind::Overwrite,
+                EffectKind::Overwrite,
                 &place.display,
                 place.scope,
                 Reversibility::R4,
                 "unpacks over system files",
             );
-        } else if place.scope == Scope::Home && place.whole && !target.dynamic {
+        } else if place.scope == EffectScope::Home && place.whole && !target.dynamic {
             let why = "unpacks over the home directory";
-            run.effect(Kind::Overwrite, &place.display, place.scope, Reversibility::R3, why);
+            run.effect(EffectKind::Overwrite, &place.display, place.scope, Reversibility::R3, why);
         }
     }
     if extracts && run.name == "unzip" {
@@ -124,7 +125,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
 }
 
 /// Reports `unzip -o` over a whole tree: files of the same names are lost without a question.
-fn overwrites(run: &mut Run<'_, '_>, target: Option<&Arg>) {
+fn overwrites(run: &mut CommandRun<'_, '_>, target: Option<&Arg>) {
     let is_letters = |text: &str| {
         text.strip_prefix('-').is_some_and(|rest| {
             !rest.starts_with('-') && rest.chars().all(|c| c.is_ascii_alphabetic())
@@ -137,11 +138,11 @@ fn overwrites(run: &mut Run<'_, '_>, target: Option<&Arg>) {
         return;
     }
     let place = run.analyzer.place(target.map_or(".", |arg| arg.text.as_str()));
-    let in_tree = matches!(place.scope, Scope::TreeTracked | Scope::TreeUntracked);
+    let in_tree = matches!(place.scope, EffectScope::TreeTracked | EffectScope::TreeUntracked);
     let is_root = target.is_none_or(|arg| matches!(arg.text.as_str(), "." | "./" | ".."));
     if in_tree && is_root {
         let why = "overwrites files with those of an archive";
-        run.ask(Kind::Overwrite, &place.display, place.scope, why);
+        run.ask(EffectKind::Overwrite, &place.display, place.scope, why);
     }
 }
 

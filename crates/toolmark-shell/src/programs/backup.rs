@@ -22,10 +22,10 @@
 //! kopia snapshot list
 //! ```
 
-use crate::effects::{Kind, Scope};
-use crate::run::Run;
+use crate::effects::{EffectKind, EffectScope};
+use crate::run::CommandRun;
 
-pub(super) fn run(run: &mut Run<'_, '_>) {
+pub(super) fn run(run: &mut CommandRun<'_, '_>) {
     let args = run.args;
     if super::only_informs(args)
         || args.iter().any(|arg| matches!(arg.text.as_str(), "-n" | "--list-only"))
@@ -49,9 +49,9 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         for word in words.iter().skip(1) {
             if !word.contains(':') && crate::secrets::secrecy(word).is_some() {
                 run.effect(
-                    Kind::SendOut,
+                    EffectKind::SendOut,
                     word,
-                    Scope::Remote,
+                    EffectScope::Remote,
                     crate::effects::Reversibility::R5,
                     "sends a secret to a service",
                 );
@@ -61,10 +61,13 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
 }
 
 /// Whether rclone deletes at its target, other than in a directory for temporary files.
-fn takes_away(run: &Run<'_, '_>, first: &str, words: &[&str]) -> bool {
+fn takes_away(run: &CommandRun<'_, '_>, first: &str, words: &[&str]) -> bool {
     let local = words.last().is_some_and(|last| {
         !last.contains(':')
-            && matches!(run.analyzer.place(last).scope, Scope::Temp | Scope::TreeArtefact)
+            && matches!(
+                run.analyzer.place(last).scope,
+                EffectScope::Temp | EffectScope::TreeArtefact
+            )
     });
     matches!(
         first,
@@ -83,7 +86,7 @@ fn takes_away(run: &Run<'_, '_>, first: &str, words: &[&str]) -> bool {
 }
 
 /// Whether a command deletes backups.
-fn deletes(run: &Run<'_, '_>, first: &str, second: &str, words: &[&str]) -> bool {
+fn deletes(run: &CommandRun<'_, '_>, first: &str, second: &str, words: &[&str]) -> bool {
     let args = run.args;
     match run.name {
         "restic" => {

@@ -47,10 +47,10 @@
 //! heroku run rails db:migrate -a app
 //! ```
 
-use crate::effects::{Kind, Reversibility, Scope};
+use crate::effects::{EffectKind, EffectScope, Reversibility};
 use crate::expand::Arg;
 use crate::pipes::Flow;
-use crate::run::Run;
+use crate::run::CommandRun;
 
 /// A command that runs another one.
 struct Carrier {
@@ -64,7 +64,7 @@ struct Carrier {
     /// Number of operands before the inner command: a machine, a container.
     operands: usize,
     /// Location of the inner command.
-    place: Scope,
+    place: EffectScope,
     /// Whether the last word is part of the inner command: `ddev drush …`.
     is_inclusive: bool,
 }
@@ -75,7 +75,7 @@ const fn carrier(
     values: &'static str,
     operands: usize,
 ) -> Carrier {
-    let place = Scope::Remote;
+    let place = EffectScope::Remote;
     Carrier { names, words, values, texts: "", operands, place, is_inclusive: false }
 }
 
@@ -85,7 +85,7 @@ impl Carrier {
     }
 
     /// The command runs on this machine, in a container or for every package.
-    const fn at(self, place: Scope) -> Self {
+    const fn at(self, place: EffectScope) -> Self {
         Self { place, ..self }
     }
 
@@ -117,24 +117,24 @@ const CARRIERS: &[Carrier] = &[
     carrier(&["oc", "kubectl", "k"], "rsh", "-c -n --container --namespace", 1),
     carrier(&["nomad"], "alloc exec", "-task -job -e", 1),
     carrier(&["nomad"], "exec", "-task -job -e", 1),
-    carrier(&["multipass"], "exec", "-d", 1).at(Scope::Outside),
-    carrier(&["lxc", "incus"], "exec", "--env --cwd --user --group", 1).at(Scope::Outside),
-    carrier(&["limactl"], "shell", "--workdir --shell", 1).at(Scope::Outside),
-    carrier(&["lima"], "", "", 0).at(Scope::Outside),
-    carrier(&["colima"], "ssh", "-p --profile", 0).at(Scope::Outside),
-    carrier(&["minikube"], "ssh", "-p -n --profile --node", 0).at(Scope::Outside),
-    carrier(&["podman"], "machine ssh", "--username", 0).at(Scope::Outside),
-    carrier(&["machinectl"], "shell", "--uid -E", 1).at(Scope::Outside),
-    carrier(&["ctr"], "t|task|tasks exec", "--exec-id --cwd --user", 1).at(Scope::Outside),
-    carrier(&["adb"], "shell", "-s -t -e", 0).at(Scope::Outside),
-    carrier(&["ddev", "lando"], "exec", "-s --service -d", 0).at(Scope::Outside),
-    carrier(&["ddev", "lando"], TOOLS_INSIDE, "", 0).at(Scope::Outside).inclusive(),
-    carrier(&["sail"], TOOLS_INSIDE, "", 0).at(Scope::Outside).inclusive(),
-    carrier(&["npx"], "", "-p --package", 9).text("-c --call").at(Scope::Unknown),
-    carrier(&["lerna"], "exec", "--scope --ignore --concurrency", 0).at(Scope::Unknown),
+    carrier(&["multipass"], "exec", "-d", 1).at(EffectScope::Outside),
+    carrier(&["lxc", "incus"], "exec", "--env --cwd --user --group", 1).at(EffectScope::Outside),
+    carrier(&["limactl"], "shell", "--workdir --shell", 1).at(EffectScope::Outside),
+    carrier(&["lima"], "", "", 0).at(EffectScope::Outside),
+    carrier(&["colima"], "ssh", "-p --profile", 0).at(EffectScope::Outside),
+    carrier(&["minikube"], "ssh", "-p -n --profile --node", 0).at(EffectScope::Outside),
+    carrier(&["podman"], "machine ssh", "--username", 0).at(EffectScope::Outside),
+    carrier(&["machinectl"], "shell", "--uid -E", 1).at(EffectScope::Outside),
+    carrier(&["ctr"], "t|task|tasks exec", "--exec-id --cwd --user", 1).at(EffectScope::Outside),
+    carrier(&["adb"], "shell", "-s -t -e", 0).at(EffectScope::Outside),
+    carrier(&["ddev", "lando"], "exec", "-s --service -d", 0).at(EffectScope::Outside),
+    carrier(&["ddev", "lando"], TOOLS_INSIDE, "", 0).at(EffectScope::Outside).inclusive(),
+    carrier(&["sail"], TOOLS_INSIDE, "", 0).at(EffectScope::Outside).inclusive(),
+    carrier(&["npx"], "", "-p --package", 9).text("-c --call").at(EffectScope::Unknown),
+    carrier(&["lerna"], "exec", "--scope --ignore --concurrency", 0).at(EffectScope::Unknown),
     carrier(&["yarn"], "workspaces foreach exec", "--include --exclude --from", 0)
-        .at(Scope::Unknown),
-    carrier(&["cargo"], "watch", "-w -i -d", 9).text("-s --shell").at(Scope::Unknown),
+        .at(EffectScope::Unknown),
+    carrier(&["cargo"], "watch", "-w -i -d", 9).text("-s --shell").at(EffectScope::Unknown),
 ];
 
 /// Programs that environments for development run in their containers.
@@ -142,7 +142,7 @@ const TOOLS_INSIDE: &str = "drush|artisan|mysql|psql|php|wp|composer|npm|yarn|pn
                             rails|mariadb|magento|console|typo3|cake|craft";
 
 /// Analyzes the command that another one carries.
-pub(super) fn run(run: &mut Run<'_, '_>) {
+pub(super) fn run(run: &mut CommandRun<'_, '_>) {
     let name = run.name;
     for carrier in CARRIERS.iter().filter(|carrier| carrier.names.contains(&name)) {
         if let Some(inner) = carrier.inner(run.args) {
@@ -207,8 +207,12 @@ impl Carrier {
 
 /// Analyzes what runs elsewhere. There the files of this machine, its work tree and the settings of
 /// its agents do not exist: what is deleted is lost, what is configured needs a question.
-pub(super) fn elsewhere(run: &mut Run<'_, '_>, place: Scope, look: impl FnOnce(&mut Run<'_, '_>)) {
-    if place == Scope::Unknown {
+pub(super) fn elsewhere(
+    run: &mut CommandRun<'_, '_>,
+    place: EffectScope,
+    look: impl FnOnce(&mut CommandRun<'_, '_>),
+) {
+    if place == EffectScope::Unknown {
         return look(run);
     }
     let saved = run.analyzer.cwd.take();
@@ -217,13 +221,13 @@ pub(super) fn elsewhere(run: &mut Run<'_, '_>, place: Scope, look: impl FnOnce(&
     run.analyzer.cwd = saved;
     for effect in run.analyzer.effects.iter_mut().skip(before) {
         let is_there = match effect.kind {
-            Kind::Delete => effect.reversibility >= Reversibility::R3,
-            Kind::Overwrite | Kind::Persist => true,
+            EffectKind::Delete => effect.reversibility >= Reversibility::R3,
+            EffectKind::Overwrite | EffectKind::Persist => true,
             _ => false,
         };
-        if is_there && effect.scope != Scope::Temp {
+        if is_there && effect.scope != EffectScope::Temp {
             effect.scope = place;
-            if effect.kind != Kind::Delete {
+            if effect.kind != EffectKind::Delete {
                 effect.reversibility = effect.reversibility.min(Reversibility::R3);
             }
         }

@@ -72,10 +72,10 @@
 //! ```
 
 use super::verbs::{self, Verb};
-use crate::effects::{Kind, Reversibility, Scope};
+use crate::effects::{EffectKind, EffectScope, Reversibility};
 use crate::expand::Arg;
-use crate::lookup::Lookup;
-use crate::run::Run;
+use crate::lookup::NameLookup;
+use crate::run::CommandRun;
 
 /// Names of such clients.
 pub(super) const NAMES: &[&str] = &[
@@ -262,7 +262,7 @@ pub(super) const NAMES: &[&str] = &[
     "mlflow",
     "dvc",
 ];
-static KNOWN: Lookup<512> = Lookup::new(&[NAMES]);
+static KNOWN: NameLookup<512> = NameLookup::new(&[NAMES]);
 
 /// Whether a program is such a client.
 pub(super) fn knows(name: &str) -> bool {
@@ -339,7 +339,7 @@ pub(super) fn words(args: &[Arg]) -> Vec<&str> {
     out
 }
 
-pub(super) fn run(run: &mut Run<'_, '_>) {
+pub(super) fn run(run: &mut CommandRun<'_, '_>) {
     let args = run.args;
     if super::only_informs(args)
         || args.iter().any(|arg| matches!(arg.text.as_str(), "--no-run" | "--noop"))
@@ -372,8 +372,8 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         return run.remote(&target, "stops all of a workload");
     }
     if enters_production(run, &words) {
-        let (kind, why) = (Kind::Privilege, "runs a command in production");
-        return run.effect(kind, &target, Scope::Remote, Reversibility::R1, why);
+        let (kind, why) = (EffectKind::Privilege, "runs a command in production");
+        return run.effect(kind, &target, EffectScope::Remote, Reversibility::R1, why);
     }
     // A protection of data is disabled.
     let weakens = args.iter().any(|arg| {
@@ -390,17 +390,17 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
     let grants = words.windows(3).any(|three| matches!(three, ["role", "assignment", "create"]));
     if weakens || grants {
         return run.ask(
-            Kind::RemoteState,
+            EffectKind::RemoteState,
             &target,
-            Scope::Remote,
+            EffectScope::Remote,
             "weakens what protects a service",
         );
     }
     if deploys(run, &words) {
         return run.ask(
-            Kind::RemoteState,
+            EffectKind::RemoteState,
             &target,
-            Scope::Remote,
+            EffectScope::Remote,
             "deploys to where people use it",
         );
     }
@@ -419,9 +419,9 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             }
         }
         Some(Verb::Disturbs) => run.effect(
-            Kind::RemoteState,
+            EffectKind::RemoteState,
             &target,
-            Scope::Remote,
+            EffectScope::Remote,
             Reversibility::R3,
             "changes what runs at a service",
         ),
@@ -441,7 +441,7 @@ pub(super) fn is_emulated(args: &[Arg]) -> bool {
 }
 
 /// Whether a client opens a shell or runs a command where people are.
-fn enters_production(run: &Run<'_, '_>, words: &[&str]) -> bool {
+fn enters_production(run: &CommandRun<'_, '_>, words: &[&str]) -> bool {
     let enters = |word: &&str| {
         matches!(*word, "ssh" | "run" | "run:detached" | "ps:exec" | "console" | "start-session")
     };
@@ -451,7 +451,7 @@ fn enters_production(run: &Run<'_, '_>, words: &[&str]) -> bool {
 }
 
 /// Analyzes database statements passed to a service client: `--command 'DROP TABLE x'`.
-fn statements(run: &mut Run<'_, '_>) {
+fn statements(run: &mut CommandRun<'_, '_>) {
     if run.args.iter().any(|arg| arg.text == "--local") {
         return;
     }
@@ -464,12 +464,18 @@ fn statements(run: &mut Run<'_, '_>) {
         .filter_map(crate::sql::worst)
         .collect();
     for found in found {
-        run.effect(Kind::Delete, &found.target, Scope::Remote, found.reversibility, found.why);
+        run.effect(
+            EffectKind::Delete,
+            &found.target,
+            EffectScope::Remote,
+            found.reversibility,
+            found.why,
+        );
     }
 }
 
 /// Whether a command deploys to production. Names of a trial environment are excluded.
-fn deploys(run: &Run<'_, '_>, words: &[&str]) -> bool {
+fn deploys(run: &CommandRun<'_, '_>, words: &[&str]) -> bool {
     let has = |flags: &[&str]| run.args.iter().any(|arg| flags.contains(&arg.text.as_str()));
     let is_trial = |word: &str| {
         let mut parts = word.split(|c: char| !c.is_ascii_alphanumeric());
@@ -505,7 +511,7 @@ fn deploys(run: &Run<'_, '_>, words: &[&str]) -> bool {
 }
 
 /// Reports a copy to a bucket, which sends a file out.
-pub(super) fn upload(run: &mut Run<'_, '_>) {
+pub(super) fn upload(run: &mut CommandRun<'_, '_>) {
     let words = words(run.args);
     let is_copy = match (run.name, words.as_slice()) {
         ("aws", ["s3", verb, ..]) => matches!(*verb, "cp" | "mv" | "sync"),
@@ -526,13 +532,13 @@ pub(super) fn upload(run: &mut Run<'_, '_>) {
         return;
     };
     let why = "replaces what a bucket holds";
-    run.effect(Kind::RemoteState, target, Scope::Remote, Reversibility::R3, why);
+    run.effect(EffectKind::RemoteState, target, EffectScope::Remote, Reversibility::R3, why);
     if crate::secrets::secrecy(source).is_some() && source.contains(['/', '.']) {
-        let (kind, level) = (Kind::SendOut, Reversibility::R5);
-        run.effect(kind, source, Scope::Remote, level, "sends a secret to a service");
+        let (kind, level) = (EffectKind::SendOut, Reversibility::R5);
+        run.effect(kind, source, EffectScope::Remote, level, "sends a secret to a service");
     }
     if run.args.iter().any(|arg| arg.text == "public-read") {
-        let (kind, level) = (Kind::SendOut, Reversibility::R3);
-        run.effect(kind, target, Scope::Remote, level, "makes an upload public");
+        let (kind, level) = (EffectKind::SendOut, Reversibility::R3);
+        run.effect(kind, target, EffectScope::Remote, level, "makes an upload public");
     }
 }

@@ -43,11 +43,11 @@
 //! docker compose run --rm app pytest
 //! ```
 
-use crate::effects::{Kind, Reversibility, Scope};
+use crate::effects::{EffectKind, EffectScope, Reversibility};
 use crate::expand::Arg;
 use crate::pipes::Flow;
 use crate::program::Program;
-use crate::run::Run;
+use crate::run::CommandRun;
 use Reversibility::{R1, R3, R4};
 
 /// Options with values of the client itself, and of `run`.
@@ -67,7 +67,7 @@ const RUN: Program = Program::open(
 );
 const EXEC: Program = Program::open("e= u= w= env= user= workdir= env-file= detach-keys=");
 
-pub(super) fn run(run: &mut Run<'_, '_>) {
+pub(super) fn run(run: &mut CommandRun<'_, '_>) {
     if super::only_informs(run.args) {
         return;
     }
@@ -91,32 +91,47 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         ("system", "prune") => {
             let level = if flat.exact("volumes") { R4 } else { R3 };
             run.effect(
-                Kind::Delete,
+                EffectKind::Delete,
                 &target,
-                Scope::Outside,
+                EffectScope::Outside,
                 level,
                 "deletes unused containers, networks and images",
             );
         }
-        ("volume", "rm" | "remove" | "prune") => {
-            run.effect(Kind::Delete, &target, Scope::Outside, R4, "deletes volumes with their data")
-        }
+        ("volume", "rm" | "remove" | "prune") => run.effect(
+            EffectKind::Delete,
+            &target,
+            EffectScope::Outside,
+            R4,
+            "deletes volumes with their data",
+        ),
         ("image" | "builder" | "buildx", "prune") if all => {
-            run.ask(Kind::Delete, &target, Scope::Outside, "deletes every unused image")
+            run.ask(EffectKind::Delete, &target, EffectScope::Outside, "deletes every unused image")
         }
-        ("container" | "network", "prune") => {
-            run.ask(Kind::Delete, &target, Scope::Outside, "deletes stopped containers or networks")
-        }
+        ("container" | "network", "prune") => run.ask(
+            EffectKind::Delete,
+            &target,
+            EffectScope::Outside,
+            "deletes stopped containers or networks",
+        ),
         (
             "network" | "secret" | "config" | "stack" | "service" | "node" | "context" | "plugin"
             | "pod" | "machine",
             "rm" | "remove",
-        ) => run.ask(Kind::Delete, &target, Scope::Outside, "removes a part of the set-up"),
-        ("service", "scale") if words.iter().any(|word| word.ends_with("=0")) => {
-            run.ask(Kind::StopService, &target, Scope::Outside, "stops all of a service")
-        }
+        ) => run.ask(
+            EffectKind::Delete,
+            &target,
+            EffectScope::Outside,
+            "removes a part of the set-up",
+        ),
+        ("service", "scale") if words.iter().any(|word| word.ends_with("=0")) => run.ask(
+            EffectKind::StopService,
+            &target,
+            EffectScope::Outside,
+            "stops all of a service",
+        ),
         ("swarm", "leave") if force => {
-            run.ask(Kind::StopService, &target, Scope::Outside, "leaves the swarm")
+            run.ask(EffectKind::StopService, &target, EffectScope::Outside, "leaves the swarm")
         }
         ("rm", _) | ("container", "rm" | "remove") => {
             // One that is named as a trial holds nothing.
@@ -128,16 +143,16 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             }
             if force || flat.has("v", "volumes") || rest.iter().any(|arg| arg.dynamic) {
                 run.ask(
-                    Kind::Delete,
+                    EffectKind::Delete,
                     &target,
-                    Scope::Outside,
+                    EffectScope::Outside,
                     "removes containers, running or not",
                 );
             } else {
                 run.effect(
-                    Kind::Delete,
+                    EffectKind::Delete,
                     &target,
-                    Scope::Outside,
+                    EffectScope::Outside,
                     Reversibility::R2,
                     "removes stopped containers",
                 );
@@ -145,12 +160,12 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         }
         ("rmi", _) | ("image", "rm" | "remove") => {
             if force || rest.iter().any(|arg| arg.dynamic) {
-                run.ask(Kind::Delete, &target, Scope::Outside, "removes images");
+                run.ask(EffectKind::Delete, &target, EffectScope::Outside, "removes images");
             }
         }
         ("stop" | "kill", _) | ("container", "stop" | "kill") => {
             if rest.iter().any(|arg| arg.dynamic) || first == "kill" {
-                run.ask(Kind::StopService, &target, Scope::Outside, "stops containers");
+                run.ask(EffectKind::StopService, &target, EffectScope::Outside, "stops containers");
             }
         }
         ("run" | "create", _) | ("container", "run" | "create") => {
@@ -159,16 +174,24 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         ("exec", _) | ("container", "exec") => {
             inside(run, if first == "container" { rest.get(1..).unwrap_or_default() } else { rest })
         }
-        ("push", _) => {
-            run.effect(Kind::RemoteState, &target, Scope::Remote, R3, "publishes an image")
-        }
-        ("delete", _) if matches!(run.name, "colima" | "crane" | "skopeo") => {
-            run.effect(Kind::Delete, &target, Scope::Remote, R4, "deletes an image or a machine")
-        }
-        ("reset", _) | ("system", "reset") => run.effect(
-            Kind::Delete,
+        ("push", _) => run.effect(
+            EffectKind::RemoteState,
             &target,
-            Scope::Outside,
+            EffectScope::Remote,
+            R3,
+            "publishes an image",
+        ),
+        ("delete", _) if matches!(run.name, "colima" | "crane" | "skopeo") => run.effect(
+            EffectKind::Delete,
+            &target,
+            EffectScope::Remote,
+            R4,
+            "deletes an image or a machine",
+        ),
+        ("reset", _) | ("system", "reset") => run.effect(
+            EffectKind::Delete,
+            &target,
+            EffectScope::Outside,
             R4,
             "deletes containers and their data",
         ),
@@ -177,7 +200,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
     }
 }
 
-fn compose(run: &mut Run<'_, '_>, args: &[Arg]) {
+fn compose(run: &mut CommandRun<'_, '_>, args: &[Arg]) {
     let words = super::plain_words(args);
     let parsed = Program::open("t= timeout= rmi=").parse(args);
     match words.first() {
@@ -187,21 +210,26 @@ fn compose(run: &mut Run<'_, '_>, args: &[Arg]) {
         Some(&"down") if parsed.has("v", "volumes") => {
             let why = "deletes the volumes of the project with their data";
             match super::names_production(run.args) {
-                true => run.effect(Kind::Delete, "volumes", Scope::Outside, R4, why),
-                false => run.ask(Kind::Delete, "volumes", Scope::Outside, why),
+                true => run.effect(EffectKind::Delete, "volumes", EffectScope::Outside, R4, why),
+                false => run.ask(EffectKind::Delete, "volumes", EffectScope::Outside, why),
             }
         }
         Some(&"down") if parsed.has("", "rmi") => {
-            run.ask(Kind::Delete, "images", Scope::Outside, "removes images")
+            run.ask(EffectKind::Delete, "images", EffectScope::Outside, "removes images")
         }
         Some(&"rm") if parsed.has("v", "volumes") || parsed.on("f", "force") => {
-            run.ask(Kind::Delete, "containers", Scope::Outside, "removes containers")
+            run.ask(EffectKind::Delete, "containers", EffectScope::Outside, "removes containers")
         }
         Some(&"up" | &"restart" | &"stop" | &"pull") if super::names_production(run.args) => {
-            run.ask(Kind::RemoteState, "production", Scope::Outside, "changes what people use");
+            run.ask(
+                EffectKind::RemoteState,
+                "production",
+                EffectScope::Outside,
+                "changes what people use",
+            );
         }
         Some(&"kill") => {
-            run.ask(Kind::StopService, "containers", Scope::Outside, "stops containers")
+            run.ask(EffectKind::StopService, "containers", EffectScope::Outside, "stops containers")
         }
         Some(&"exec" | &"run") => inside(run, args.get(1..).unwrap_or_default()),
         _ => {}
@@ -225,7 +253,7 @@ fn is_for_tests(args: &[Arg]) -> bool {
 }
 
 /// Reports the access to the host that a new container gets.
-fn start(run: &mut Run<'_, '_>, args: &[Arg]) {
+fn start(run: &mut CommandRun<'_, '_>, args: &[Arg]) {
     let (parsed, at) = RUN.parse_until(args, true);
     for given in &parsed.options {
         let value = given.value.unwrap_or("");
@@ -258,9 +286,9 @@ fn start(run: &mut Run<'_, '_>, args: &[Arg]) {
             || (given.name == "userns" && value == "host");
         if host || privileged {
             run.effect(
-                Kind::Privilege,
+                EffectKind::Privilege,
                 value,
-                Scope::System,
+                EffectScope::System,
                 R1,
                 "gives a container access to the host",
             );
@@ -276,12 +304,12 @@ fn start(run: &mut Run<'_, '_>, args: &[Arg]) {
 }
 
 /// Analyzes the command that runs in an existing container.
-fn inside(run: &mut Run<'_, '_>, args: &[Arg]) {
+fn inside(run: &mut CommandRun<'_, '_>, args: &[Arg]) {
     let (_, at) = EXEC.parse_until(args, true);
     let inner = args.get(at + 1..).unwrap_or_default();
     if !inner.is_empty() {
         let input = run.call.input.clone();
-        super::carriers::elsewhere(run, Scope::Outside, |run| {
+        super::carriers::elsewhere(run, EffectScope::Outside, |run| {
             run.inner(inner.to_vec(), input);
         });
     }

@@ -45,10 +45,10 @@
 //! cp .env .env.backup
 //! ```
 
-use crate::effects::{Certainty, Kind, Reversibility, Scope};
+use crate::effects::{Certainty, EffectKind, EffectScope, Reversibility};
 use crate::expand::Arg;
 use crate::program::Program;
-use crate::run::Run;
+use crate::run::CommandRun;
 use crate::secrets::{Secrecy, secrecy};
 use crate::write;
 
@@ -86,7 +86,7 @@ pub(super) static PROGRAMS: &[Program] = &[
     },
 ];
 
-pub(super) fn run(run: &mut Run<'_, '_>) {
+pub(super) fn run(run: &mut CommandRun<'_, '_>) {
     match run.name {
         "rsync" => rsync(run),
         "scp" | "sftp" => scp(run),
@@ -95,18 +95,18 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
 }
 
 /// Remembers a move into a temporary directory, which does not make the content temporary.
-fn remember_moved(run: &mut Run<'_, '_>, source: &Arg, target: &Arg) {
+fn remember_moved(run: &mut CommandRun<'_, '_>, source: &Arg, target: &Arg) {
     let base = source.text.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
     let inside = format!("{}/{base}", target.text.trim_end_matches('/'));
     for to in [&target.text, &inside] {
         let place = run.analyzer.place(to);
-        if place.scope == Scope::Temp {
+        if place.scope == EffectScope::Temp {
             run.analyzer.moved.push((place.path, source.clone()));
         }
     }
 }
 
-fn copy(run: &mut Run<'_, '_>) {
+fn copy(run: &mut CommandRun<'_, '_>) {
     let moves = matches!(run.name, "mv" | "gmv");
     let known = PROGRAMS.iter().find(|program| program.is_named(run.name));
     let parsed = known.unwrap_or(&Program::open("")).parse(run.args);
@@ -129,29 +129,33 @@ fn copy(run: &mut Run<'_, '_>) {
         let place = run.analyzer.place(&source.text);
         if source.text == "/dev/null" && !target.dynamic {
             let emptied = run.analyzer.place(&target.text);
-            if !matches!(emptied.scope, Scope::Temp | Scope::TreeArtefact) {
-                run.ask(Kind::Overwrite, &emptied.display, emptied.scope, "empties a file");
+            if !matches!(emptied.scope, EffectScope::Temp | EffectScope::TreeArtefact) {
+                run.ask(EffectKind::Overwrite, &emptied.display, emptied.scope, "empties a file");
             }
         }
-        if moves && !source.dynamic && !target.dynamic && place.scope != Scope::Temp {
+        if moves && !source.dynamic && !target.dynamic && place.scope != EffectScope::Temp {
             remember_moved(run, source, &target);
         }
         if moves {
             if target.text == "/dev/null" {
-                let level =
-                    if place.scope == Scope::Temp { Reversibility::R2 } else { Reversibility::R4 };
+                let level = if place.scope == EffectScope::Temp {
+                    Reversibility::R2
+                } else {
+                    Reversibility::R4
+                };
                 run.effect(
-                    Kind::Delete,
+                    EffectKind::Delete,
                     &place.display,
                     place.scope,
                     level,
                     "moves files to /dev/null",
                 );
-            } else if (place.scope == Scope::System || (place.whole && place.scope == Scope::Home))
+            } else if (place.scope == EffectScope::System
+                || (place.whole && place.scope == EffectScope::Home))
                 && !source.dynamic
             {
                 run.effect(
-                    Kind::Delete,
+                    EffectKind::Delete,
                     &place.display,
                     place.scope,
                     Reversibility::R4,
@@ -160,16 +164,16 @@ fn copy(run: &mut Run<'_, '_>) {
             } else if is_swept(run, source, &target) {
                 let why = "moves files to where they are lost";
                 run.sure(
-                    Kind::Delete,
+                    EffectKind::Delete,
                     &source.text,
                     place.scope,
                     Reversibility::R3,
                     Certainty::Likely,
                     why,
                 );
-            } else if place.scope == Scope::VcsMetadata && place.whole {
+            } else if place.scope == EffectScope::VcsMetadata && place.whole {
                 run.effect(
-                    Kind::Delete,
+                    EffectKind::Delete,
                     &place.display,
                     place.scope,
                     Reversibility::R3,
@@ -177,7 +181,7 @@ fn copy(run: &mut Run<'_, '_>) {
                 );
             }
         } else if run.name != "ln"
-            && !matches!(run.analyzer.place(&target.text).scope, Scope::TreeUntracked if secrecy(&source.text) == Some(Secrecy::Secret) && source.text.contains(".env"))
+            && !matches!(run.analyzer.place(&target.text).scope, EffectScope::TreeUntracked if secrecy(&source.text) == Some(Secrecy::Secret) && source.text.contains(".env"))
         {
             // A secret keeps its place only if it is copied within the tree.
             run.analyzer.read_file(source, run.name, call);
@@ -203,16 +207,16 @@ fn copy(run: &mut Run<'_, '_>) {
                 )
                 .is_some())
         {
-            run.effect(Kind::Persist, &place.display, place.scope, level, why);
+            run.effect(EffectKind::Persist, &place.display, place.scope, level, why);
         }
     }
     let keeps = parsed.has("n", "no-clobber") || parsed.has("b", "backup");
     let place = run.analyzer.place(&target.text);
     match write::classify(run.analyzer.context, &place, keeps) {
         // A copy to another place of the user's is ordinary work.
-        Some((_, Reversibility::R3, _)) if place.scope == Scope::Outside => {
+        Some((_, Reversibility::R3, _)) if place.scope == EffectScope::Outside => {
             run.effect(
-                Kind::Overwrite,
+                EffectKind::Overwrite,
                 &place.display,
                 place.scope,
                 Reversibility::R2,
@@ -226,17 +230,17 @@ fn copy(run: &mut Run<'_, '_>) {
 
 /// Whether a move clears away many files: the whole tree, an operand known only at run time, or a
 /// directory of the home moved to a place that is emptied automatically.
-fn is_swept(run: &Run<'_, '_>, source: &Arg, target: &Arg) -> bool {
+fn is_swept(run: &CommandRun<'_, '_>, source: &Arg, target: &Arg) -> bool {
     let place = run.analyzer.place(&source.text);
     let to = run.analyzer.place(&target.text).scope;
-    let in_tree = matches!(place.scope, Scope::TreeTracked | Scope::TreeUntracked);
+    let in_tree = matches!(place.scope, EffectScope::TreeTracked | EffectScope::TreeUntracked);
     let is_all = source.glob && matches!(&*source.text, "*" | "./*" | "**" | "**/*");
     let is_unknown =
         source.dynamic && source.glob && source.text.starts_with('$') && target.dynamic;
     is_unknown
-        || to == Scope::Temp
+        || to == EffectScope::Temp
             && (in_tree && is_all
-                || matches!(place.scope, Scope::Home | Scope::Outside)
+                || matches!(place.scope, EffectScope::Home | EffectScope::Outside)
                     && !source.dynamic
                     && !source.text.contains('.'))
 }
@@ -255,7 +259,7 @@ const RSYNC: Program = Program::open(
              compare-dest= link-dest= max-delete= info= password-file=",
 );
 
-fn rsync(run: &mut Run<'_, '_>) {
+fn rsync(run: &mut CommandRun<'_, '_>) {
     let parsed = RSYNC.parse(run.args);
     if parsed.informs() || parsed.rehearses() || parsed.has("n", "") || parsed.exact("list-only") {
         return;
@@ -275,7 +279,7 @@ fn rsync(run: &mut Run<'_, '_>) {
     if deletes {
         let (scope, level, certainty) = destination(run, target);
         run.sure(
-            Kind::Delete,
+            EffectKind::Delete,
             &target.text,
             scope,
             level,
@@ -289,7 +293,7 @@ fn rsync(run: &mut Run<'_, '_>) {
         for source in sources {
             let place = run.analyzer.place(&source.text);
             run.effect(
-                Kind::Delete,
+                EffectKind::Delete,
                 &place.display,
                 place.scope,
                 Reversibility::R4,
@@ -302,20 +306,20 @@ fn rsync(run: &mut Run<'_, '_>) {
         let place = run.analyzer.place(&source.text);
         if is_remote(&target.text) && secrecy(&place.path).is_some() {
             run.effect(
-                Kind::SendOut,
+                EffectKind::SendOut,
                 &source.text,
-                Scope::Remote,
+                EffectScope::Remote,
                 Reversibility::R5,
                 "sends a secret to another machine",
             );
         } else if is_remote(&target.text)
             && place.whole
-            && matches!(place.scope, Scope::Home | Scope::System)
+            && matches!(place.scope, EffectScope::Home | EffectScope::System)
         {
             run.effect(
-                Kind::SendOut,
+                EffectKind::SendOut,
                 &source.text,
-                Scope::Remote,
+                EffectScope::Remote,
                 Reversibility::R3,
                 "sends a whole home directory to another machine",
             );
@@ -326,22 +330,22 @@ fn rsync(run: &mut Run<'_, '_>) {
     if !is_remote(&target.text) && !target.dynamic && !sources.is_empty() {
         let place = run.analyzer.place(&target.text);
         if let Some((kind, level, why)) = write::classify(run.analyzer.context, &place, false)
-            && place.scope != Scope::Outside
+            && place.scope != EffectScope::Outside
         {
             run.effect(kind, &place.display, place.scope, level, why);
         }
     }
 }
 
-fn destination(run: &Run<'_, '_>, target: &Arg) -> (Scope, Reversibility, Certainty) {
+fn destination(run: &CommandRun<'_, '_>, target: &Arg) -> (EffectScope, Reversibility, Certainty) {
     if is_remote(&target.text) {
-        return (Scope::Remote, Reversibility::R5, Certainty::Proven);
+        return (EffectScope::Remote, Reversibility::R5, Certainty::Proven);
     }
     if target.dynamic {
-        return (Scope::Unknown, Reversibility::R4, Certainty::Unresolved);
+        return (EffectScope::Unknown, Reversibility::R4, Certainty::Unresolved);
     }
     let scope = run.analyzer.place(&target.text).scope;
-    let level = if matches!(scope, Scope::Temp | Scope::TreeArtefact) {
+    let level = if matches!(scope, EffectScope::Temp | EffectScope::TreeArtefact) {
         Reversibility::R2
     } else {
         Reversibility::R4
@@ -350,18 +354,18 @@ fn destination(run: &Run<'_, '_>, target: &Arg) -> (Scope, Reversibility, Certai
 }
 
 /// Reports a copy over the configuration of another machine.
-fn configures(run: &mut Run<'_, '_>, target: &Arg) {
+fn configures(run: &mut CommandRun<'_, '_>, target: &Arg) {
     let Some((_, path)) = target.text.split_once(':').filter(|_| is_remote(&target.text)) else {
         return;
     };
     let starts = ["/etc/", "/usr/", "/boot/", "/lib/", "/root/", "/var/spool/cron", ".ssh/"];
     if starts.iter().any(|start| path.starts_with(start)) {
         let why = "replaces the configuration of another machine";
-        run.ask(Kind::RemoteState, &target.text, Scope::Remote, why);
+        run.ask(EffectKind::RemoteState, &target.text, EffectScope::Remote, why);
     }
 }
 
-fn scp(run: &mut Run<'_, '_>) {
+fn scp(run: &mut CommandRun<'_, '_>) {
     let parsed = Program::open("c= D= F= i= J= l= o= P= S= X= b=").parse(run.args);
     for given in parsed.options.iter().filter(|given| given.name == "o") {
         if let Some(text) = given.value.and_then(|value| value.strip_prefix("ProxyCommand=")) {
@@ -384,9 +388,9 @@ fn scp(run: &mut Run<'_, '_>) {
         let copied = run.analyzer.is_copy(&run.analyzer.place(&source.text).path);
         if is_remote(&target.text) && (secret.is_some() || copied) {
             run.effect(
-                Kind::SendOut,
+                EffectKind::SendOut,
                 &source.text,
-                Scope::Remote,
+                EffectScope::Remote,
                 Reversibility::R5,
                 "sends a secret to another machine",
             );
@@ -395,7 +399,7 @@ fn scp(run: &mut Run<'_, '_>) {
     if !is_remote(&target.text) && !target.dynamic {
         let call = run.call;
         let place = run.analyzer.place(&target.text);
-        if matches!(place.scope, Scope::System | Scope::Device) {
+        if matches!(place.scope, EffectScope::System | EffectScope::Device) {
             run.analyzer.write_file(target, false, run.name, call);
         }
     }

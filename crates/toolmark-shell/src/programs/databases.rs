@@ -53,11 +53,11 @@
 //! psql -l
 //! ```
 
-use crate::effects::{Kind, Reversibility, Scope};
+use crate::effects::{EffectKind, EffectScope, Reversibility};
 use crate::expand::Arg;
 use crate::pipes::Flow;
 use crate::program::Program;
-use crate::run::Run;
+use crate::run::CommandRun;
 use crate::sql;
 use Reversibility::{R3, R4, R5};
 
@@ -67,10 +67,16 @@ pub(super) fn is_sql(args: &[Arg]) -> bool {
 }
 
 /// Analyzes SQL given as the command itself.
-pub(super) fn bare(run: &mut Run<'_, '_>) {
+pub(super) fn bare(run: &mut CommandRun<'_, '_>) {
     let text = format!("{} {}", run.name, run.line());
     if let Some(found) = sql::worst(&text) {
-        run.effect(Kind::Delete, &found.target, Scope::Remote, found.reversibility, found.why);
+        run.effect(
+            EffectKind::Delete,
+            &found.target,
+            EffectScope::Remote,
+            found.reversibility,
+            found.why,
+        );
     }
 }
 
@@ -87,7 +93,7 @@ const CLIENT: Program = Program::open(
      username= user= dbname= database= url= set= output= init-command= statement= sql=",
 );
 
-pub(super) fn run(run: &mut Run<'_, '_>) {
+pub(super) fn run(run: &mut CommandRun<'_, '_>) {
     match run.name {
         "redis-cli" | "valkey-cli" => redis(run),
         "mongosh" | "mongo" | "arangosh" => mongo(run),
@@ -111,7 +117,12 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                     false => whole(run, "drops a database"),
                 }
             } else if words.contains(&"shutdown") {
-                run.ask(Kind::StopService, "the server", Scope::Remote, "stops a database server");
+                run.ask(
+                    EffectKind::StopService,
+                    "the server",
+                    EffectScope::Remote,
+                    "stops a database server",
+                );
             }
         }
         "pg_resetwal" | "neo4j-admin" => {
@@ -134,7 +145,12 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             if words.first() == Some(&"del") {
                 whole(run, "deletes keys");
             } else if words.contains(&"restore") {
-                run.ask(Kind::Overwrite, &words.join(" "), Scope::Outside, "replaces a store");
+                run.ask(
+                    EffectKind::Overwrite,
+                    &words.join(" "),
+                    EffectScope::Outside,
+                    "replaces a store",
+                );
             }
         }
         "memcached-tool" if run.args.iter().any(|arg| arg.text.starts_with("flush")) => {
@@ -146,9 +162,9 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
 }
 
 /// Reports the loss of a database for tests on this machine, which the next run makes anew.
-fn trial(run: &mut Run<'_, '_>, target: &str) {
+fn trial(run: &mut CommandRun<'_, '_>, target: &str) {
     let why = "drops a database for tests";
-    run.effect(Kind::Delete, target, Scope::Outside, Reversibility::R2, why);
+    run.effect(EffectKind::Delete, target, EffectScope::Outside, Reversibility::R2, why);
 }
 
 /// Whether a host is this machine.
@@ -160,7 +176,7 @@ fn is_here(host: Option<&str>) -> bool {
 
 /// Whether the database of a client is one for tests on this machine: by an option, an operand,
 /// the environment or an address.
-fn is_trial_here(run: &Run<'_, '_>, parsed: &crate::options::Parsed<'_>) -> bool {
+fn is_trial_here(run: &CommandRun<'_, '_>, parsed: &crate::options::ParsedOptions<'_>) -> bool {
     let name = parsed.value("d", "dbname").or_else(|| parsed.value("D", "database"));
     let operand = parsed.operands.first().filter(|arg| !arg.dynamic && !arg.text.contains(' '));
     let name = name.or(operand.map(|arg| arg.text.as_str()));
@@ -186,14 +202,14 @@ fn drops_trial(args: &[Arg]) -> bool {
         && names.all(|arg| !arg.dynamic && sql::is_for_tests(&arg.text))
 }
 
-fn whole(run: &mut Run<'_, '_>, why: &'static str) {
+fn whole(run: &mut CommandRun<'_, '_>, why: &'static str) {
     if !super::only_informs(run.args) {
         let target = run.line();
-        run.effect(Kind::Delete, &target, Scope::Remote, R5, why);
+        run.effect(EffectKind::Delete, &target, EffectScope::Remote, R5, why);
     }
 }
 
-fn client(run: &mut Run<'_, '_>) {
+fn client(run: &mut CommandRun<'_, '_>) {
     let args = run.args;
     let name = run.name;
     let read_only = args.iter().any(|arg| {
@@ -239,7 +255,7 @@ fn client(run: &mut Run<'_, '_>) {
             texts.push(value.to_owned());
             if given.dynamic && value.starts_with('$') && !value.contains(' ') {
                 let why = "runs statements known only at run time";
-                run.ask(Kind::Delete, value, Scope::Remote, why);
+                run.ask(EffectKind::Delete, value, EffectScope::Remote, why);
             }
         }
     }
@@ -271,7 +287,7 @@ fn client(run: &mut Run<'_, '_>) {
                         .is_some_and(|arg| arg.dynamic && arg.text.starts_with('$'))) =>
         {
             let why = "runs statements known only at run time";
-            run.ask(Kind::Delete, "its input", Scope::Remote, why);
+            run.ask(EffectKind::Delete, "its input", EffectScope::Remote, why);
         }
         _ => {}
     }
@@ -295,7 +311,13 @@ fn client(run: &mut Run<'_, '_>) {
             run.shell_text(&shell);
         }
         if local && text.lines().any(|line| line.trim().starts_with(".open --new ")) {
-            run.effect(Kind::Delete, &file, Scope::Outside, R4, "makes a database anew");
+            run.effect(
+                EffectKind::Delete,
+                &file,
+                EffectScope::Outside,
+                R4,
+                "makes a database anew",
+            );
         }
         let read = text.lines().find_map(|line| line.trim().strip_prefix(".read "));
         if let Some(path) = read.filter(|_| local && !memory) {
@@ -303,8 +325,8 @@ fn client(run: &mut Run<'_, '_>) {
         }
         if local && !memory && text.lines().any(|line| line.trim().starts_with(".restore ")) {
             let place = run.analyzer.place(&file);
-            let level = if place.scope == Scope::Temp { Reversibility::R2 } else { R4 };
-            run.effect(Kind::Delete, &file, place.scope, level, "replaces a database");
+            let level = if place.scope == EffectScope::Temp { Reversibility::R2 } else { R4 };
+            run.effect(EffectKind::Delete, &file, place.scope, level, "replaces a database");
         }
         let Some(found) = sql::worst(&text) else { continue };
         if memory {
@@ -323,30 +345,37 @@ fn client(run: &mut Run<'_, '_>) {
         if !local && (is_inside && is_trial_here(run, &parsed) || drops_trial) {
             trial(run, &found.target);
         } else if is_trial && is_here(parsed.value("h", "host")) {
-            run.ask(Kind::Delete, &found.target, Scope::Remote, found.why);
+            run.ask(EffectKind::Delete, &found.target, EffectScope::Remote, found.why);
         } else if local {
             let place = run.analyzer.place(&file);
             let level = match (place.scope, found.reversibility) {
-                (Scope::Temp, _) => Reversibility::R2,
+                (EffectScope::Temp, _) => Reversibility::R2,
                 (_, R5) => R4,
                 // Rows of a file of the work tree that are chosen by a condition.
-                (Scope::TreeTracked | Scope::TreeUntracked | Scope::TreeArtefact, R3)
-                    if found.why == "changes rows" =>
-                {
-                    Reversibility::R2
-                }
+                (
+                    EffectScope::TreeTracked
+                    | EffectScope::TreeUntracked
+                    | EffectScope::TreeArtefact,
+                    R3,
+                ) if found.why == "changes rows" => Reversibility::R2,
                 (_, level) => level,
             };
-            run.effect(Kind::Delete, &found.target, place.scope, level, found.why);
+            run.effect(EffectKind::Delete, &found.target, place.scope, level, found.why);
         } else {
-            run.effect(Kind::Delete, &found.target, Scope::Remote, found.reversibility, found.why);
+            run.effect(
+                EffectKind::Delete,
+                &found.target,
+                EffectScope::Remote,
+                found.reversibility,
+                found.why,
+            );
         }
     }
 }
 
 /// Asks about a file of statements that the session did not write if it runs in production or if
 /// its name suggests destruction.
-fn unseen(run: &mut Run<'_, '_>, file: &str) {
+fn unseen(run: &mut CommandRun<'_, '_>, file: &str) {
     let is_test = || {
         let grammar = if run.name.contains("mysql") { MYSQL } else { CLIENT };
         is_trial_here(run, &grammar.parse(run.args))
@@ -364,7 +393,7 @@ fn unseen(run: &mut Run<'_, '_>, file: &str) {
     });
     let is_elsewhere = run.args.iter().any(|arg| arg.dynamic && arg.text.starts_with('$'));
     if says || is_elsewhere || super::names_production(run.args) {
-        run.ask(Kind::RemoteState, file, Scope::Remote, "runs statements from a file");
+        run.ask(EffectKind::RemoteState, file, EffectScope::Remote, "runs statements from a file");
     }
 }
 
@@ -404,7 +433,7 @@ fn shell_escapes(text: &str) -> Vec<String> {
     out
 }
 
-fn redis(run: &mut Run<'_, '_>) {
+fn redis(run: &mut CommandRun<'_, '_>) {
     let parsed = Program::open("h= p= s= a= u= n= r= i= x= d= user= pass=").parse(run.args);
     if parsed.informs() {
         return;
@@ -422,16 +451,19 @@ fn redis(run: &mut Run<'_, '_>) {
     match words.as_slice() {
         ["flushall" | "flushdb", ..] => whole(run, "empties the store"),
         ["del" | "unlink" | "shutdown" | "rename" | "xtrim" | "ltrim", ..] => {
-            run.ask(Kind::Delete, &words.join(" "), Scope::Remote, "deletes keys")
+            run.ask(EffectKind::Delete, &words.join(" "), EffectScope::Remote, "deletes keys")
         }
         ["config", "set" | "resetstat" | "rewrite", ..]
         | ["script", "flush", ..]
         | ["debug", ..]
         | ["cluster", "reset", ..]
         | ["acl", "deluser", ..]
-        | ["function", "flush" | "delete", ..] => {
-            run.ask(Kind::RemoteState, &words.join(" "), Scope::Remote, "changes a server")
-        }
+        | ["function", "flush" | "delete", ..] => run.ask(
+            EffectKind::RemoteState,
+            &words.join(" "),
+            EffectScope::Remote,
+            "changes a server",
+        ),
         ["eval", code, ..] if code.contains("flush") || code.contains("'del'") => {
             whole(run, "empties the store")
         }
@@ -444,7 +476,7 @@ fn redis(run: &mut Run<'_, '_>) {
     }
 }
 
-fn mongo(run: &mut Run<'_, '_>) {
+fn mongo(run: &mut CommandRun<'_, '_>) {
     let parsed =
         Program::open("u= p= f= eval= username= password= host= port= file=").parse(run.args);
     let mut code = parsed.value("", "eval").unwrap_or("").to_owned();
@@ -477,13 +509,19 @@ fn mongo(run: &mut Run<'_, '_>) {
         ".shutdownServer(",
     ];
     if all.iter().any(|piece| flat.contains(piece)) {
-        run.effect(Kind::Delete, &code, Scope::Remote, R5, "drops or empties a collection");
+        run.effect(
+            EffectKind::Delete,
+            &code,
+            EffectScope::Remote,
+            R5,
+            "drops or empties a collection",
+        );
     } else if flat.contains("updateMany({}")
         || flat.contains("deleteMany(")
         || flat.contains("deleteOne(")
         || flat.contains(".remove(")
         || flat.contains("findOneAndDelete(")
     {
-        run.effect(Kind::Delete, &code, Scope::Remote, R3, "deletes documents");
+        run.effect(EffectKind::Delete, &code, EffectScope::Remote, R3, "deletes documents");
     }
 }

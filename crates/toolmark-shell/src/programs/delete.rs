@@ -111,10 +111,10 @@
 //! | EOF
 //! ```
 
-use crate::effects::{Certainty, Kind, Reversibility, Scope};
+use crate::effects::{Certainty, EffectKind, EffectScope, Reversibility};
 use crate::expand::Arg;
 use crate::program::Program;
-use crate::run::Run;
+use crate::run::CommandRun;
 
 pub(super) static PROGRAMS: &[Program] = &[
     Program {
@@ -132,7 +132,7 @@ pub(super) static PROGRAMS: &[Program] = &[
     },
 ];
 
-pub(super) fn run(run: &mut Run<'_, '_>) {
+pub(super) fn run(run: &mut CommandRun<'_, '_>) {
     let known = PROGRAMS.iter().find(|program| program.is_named(run.name));
     let parsed = known.unwrap_or(&Program::open("")).parse(run.args);
     if parsed.informs() {
@@ -144,9 +144,9 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
     let name = if run.name == "rmdir" && has_slash { "rd" } else { run.name };
     match name {
         "trash-empty" => run.effect(
-            Kind::Delete,
+            EffectKind::Delete,
             "the trash",
-            Scope::Home,
+            EffectScope::Home,
             Reversibility::R4,
             "empties the trash",
         ),
@@ -161,7 +161,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                     "trash" | "trash-put" => (Reversibility::R1, "moves to the trash"),
                     _ => (Reversibility::R4, "overwrites beyond recovery"),
                 };
-                run.effect(Kind::Delete, &place.display, place.scope, level, why);
+                run.effect(EffectKind::Delete, &place.display, place.scope, level, why);
             }
         }
         "del" | "erase" | "rd" => {
@@ -184,9 +184,9 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                 || rm && (parsed.has("r", "recursive") || parsed.has("R", ""));
             if parsed.operands.is_empty() && recursive && rm {
                 run.sure(
-                    Kind::Delete,
+                    EffectKind::Delete,
                     "",
-                    Scope::Unknown,
+                    EffectScope::Unknown,
                     Reversibility::R4,
                     Certainty::Unresolved,
                     "deletes recursively without naming a target",
@@ -200,7 +200,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
 }
 
 /// Reports deletions by the shells of Windows: files, or registry keys.
-pub(super) fn remove_item(run: &mut Run<'_, '_>, paths: &[Arg], recursive: bool) {
+pub(super) fn remove_item(run: &mut CommandRun<'_, '_>, paths: &[Arg], recursive: bool) {
     let call = run.call;
     // Paths from a pipe.
     if paths.is_empty() && run.call.input != crate::pipes::Flow::None {
@@ -217,7 +217,7 @@ pub(super) fn remove_item(run: &mut Run<'_, '_>, paths: &[Arg], recursive: bool)
         let drive = path.text.split(':').next().unwrap_or("").to_ascii_lowercase();
         if super::powershell::is_registry(&path.text) {
             let why = "deletes keys of the registry";
-            run.effect(Kind::Delete, &path.text, Scope::System, Reversibility::R4, why);
+            run.effect(EffectKind::Delete, &path.text, EffectScope::System, Reversibility::R4, why);
         } else if !matches!(drive.as_str(), "env" | "alias" | "function" | "variable") {
             run.analyzer.delete(path, recursive, run.name, call);
         }
@@ -226,12 +226,18 @@ pub(super) fn remove_item(run: &mut Run<'_, '_>, paths: &[Arg], recursive: bool)
 }
 
 /// Reports deletions by desktop tools: `gio remove`, `gio trash --empty`.
-pub(super) fn desktop(run: &mut Run<'_, '_>) {
+pub(super) fn desktop(run: &mut CommandRun<'_, '_>) {
     let words = super::plain_words(run.args);
     let has = |flag: &str| run.args.iter().any(|arg| arg.text == flag);
     let call = run.call;
     if has("--empty") || run.name == "bleachbit" && (has("--clean") || has("-c")) {
-        run.effect(Kind::Delete, "the trash", Scope::Home, Reversibility::R4, "empties the trash");
+        run.effect(
+            EffectKind::Delete,
+            "the trash",
+            EffectScope::Home,
+            Reversibility::R4,
+            "empties the trash",
+        );
     } else if matches!(words.first(), Some(&("remove" | "del" | "move"))) {
         for arg in run.args.iter().skip(1).filter(|arg| !arg.text.starts_with('-')) {
             run.analyzer.delete(arg, true, run.name, call);
@@ -240,7 +246,7 @@ pub(super) fn desktop(run: &mut Run<'_, '_>) {
 }
 
 /// Reports `robocopy /mir` of Windows, which deletes the files that are not in the source.
-pub(super) fn robocopy(run: &mut Run<'_, '_>) {
+pub(super) fn robocopy(run: &mut CommandRun<'_, '_>) {
     let has = |word: &str| run.args.iter().any(|arg| arg.text.eq_ignore_ascii_case(word));
     if !(has("/mir") || has("/purge")) || has("/l") {
         return;

@@ -36,12 +36,12 @@
 //! dd if=/dev/urandom of=/dev/null
 //! ```
 
-use crate::effects::{Kind, Reversibility, Scope};
+use crate::effects::{EffectKind, EffectScope, Reversibility};
 use crate::expand::Arg;
-use crate::run::Run;
+use crate::run::CommandRun;
 use Reversibility::{R3, R4, R5};
 
-fn destroys(run: &mut Run<'_, '_>, why: &'static str) {
+fn destroys(run: &mut CommandRun<'_, '_>, why: &'static str) {
     let device = run.args.iter().find(|arg| arg.text.contains("/dev/"));
     let target = device.map_or_else(|| run.line(), |arg| arg.text.clone());
     // An image file is not a device, and can be regenerated.
@@ -51,18 +51,18 @@ fn destroys(run: &mut Run<'_, '_>, why: &'static str) {
             && !arg.dynamic
             && matches!(
                 run.analyzer.place(&arg.text).scope,
-                Scope::Temp | Scope::TreeUntracked | Scope::TreeArtefact
+                EffectScope::Temp | EffectScope::TreeUntracked | EffectScope::TreeArtefact
             )
             && arg.text.contains('.')
     });
     if image {
-        run.effect(Kind::Overwrite, &target, Scope::TreeUntracked, R3, why);
+        run.effect(EffectKind::Overwrite, &target, EffectScope::TreeUntracked, R3, why);
     } else {
-        run.effect(Kind::Overwrite, &target, Scope::Device, R5, why);
+        run.effect(EffectKind::Overwrite, &target, EffectScope::Device, R5, why);
     }
 }
 
-pub(super) fn run(run: &mut Run<'_, '_>) {
+pub(super) fn run(run: &mut CommandRun<'_, '_>) {
     let args = run.args;
     let has = |names: &[&str]| args.iter().any(|arg| names.contains(&arg.text.as_str()));
     let words = super::plain_words(args);
@@ -83,7 +83,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                 return;
             }
             // A disk image in a temporary directory is not a disk in use.
-            let is_image = |word: &&str| run.analyzer.place(word).scope == Scope::Temp;
+            let is_image = |word: &&str| run.analyzer.place(word).scope == EffectScope::Temp;
             if !words.iter().any(is_image) {
                 destroys(run, "formats a file system");
             }
@@ -173,9 +173,9 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                 || (run.name == "tune2fs" && !has(&["-l"]))
             {
                 run.effect(
-                    Kind::Overwrite,
+                    EffectKind::Overwrite,
                     &run.line(),
-                    Scope::Device,
+                    EffectScope::Device,
                     R3,
                     "changes how a device is used",
                 );
@@ -201,13 +201,19 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             let writes = has(&["-w", "-E", "--write", "--erase"])
                 || matches!(first, "install" | "install-blob" | "downgrade" | "reinstall");
             if writes {
-                let (kind, scope) = (Kind::Overwrite, Scope::Device);
+                let (kind, scope) = (EffectKind::Overwrite, EffectScope::Device);
                 run.effect(kind, &run.line(), scope, R4, "replaces the firmware");
             }
         }
         "lvconvert" => {
             if has(&["--merge", "--uncache", "--splitcache"]) {
-                run.effect(Kind::Overwrite, &run.line(), Scope::Device, R3, "changes a volume");
+                run.effect(
+                    EffectKind::Overwrite,
+                    &run.line(),
+                    EffectScope::Device,
+                    R3,
+                    "changes a volume",
+                );
             }
         }
         "umount" | "swapoff" | "losetup" | "hdiutil" => {
@@ -217,15 +223,21 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                 _ => has(&["-a", "-f", "-l", "--all", "--force", "--lazy"]),
             };
             if detaches {
-                run.effect(Kind::StopService, &run.line(), Scope::Device, R3, "removes a device");
+                run.effect(
+                    EffectKind::StopService,
+                    &run.line(),
+                    EffectScope::Device,
+                    R3,
+                    "removes a device",
+                );
             }
         }
         "fsck" | "fsck.ext4" | "fsck.ext3" | "fsck.xfs" | "fsck.vfat" | "e2fsck" | "xfs_repair" => {
             if has(&["-y", "-f", "-L", "-a"]) && !has(&["-n"]) {
                 run.effect(
-                    Kind::Overwrite,
+                    EffectKind::Overwrite,
                     &run.line(),
-                    Scope::Device,
+                    EffectScope::Device,
                     R3,
                     "repairs without a prompt",
                 );
@@ -235,7 +247,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
     }
 }
 
-fn volumes(run: &mut Run<'_, '_>, words: &[&str]) {
+fn volumes(run: &mut CommandRun<'_, '_>, words: &[&str]) {
     let bad = match (run.name, words) {
         ("zpool", ["destroy" | "labelclear" | "remove", ..]) => true,
         ("zfs", ["destroy" | "rollback", ..]) => {
@@ -260,10 +272,10 @@ fn volumes(run: &mut Run<'_, '_>, words: &[&str]) {
 }
 
 /// Reports a copy to a disk. The target is the last word, unless an option names it.
-fn copies_to_disk(run: &mut Run<'_, '_>, words: &[&str]) {
+fn copies_to_disk(run: &mut CommandRun<'_, '_>, words: &[&str]) {
     let is_device = |word: &&str| {
         let word = word.strip_prefix("of=").unwrap_or(word);
-        run.analyzer.place(word).scope == Scope::Device && !run.analyzer.is_sink(word)
+        run.analyzer.place(word).scope == EffectScope::Device && !run.analyzer.is_sink(word)
     };
     // The source is the first operand.
     let written = if run.args.iter().any(|arg| arg.text.starts_with("of=")) || words.len() < 2 {
@@ -276,7 +288,7 @@ fn copies_to_disk(run: &mut Run<'_, '_>, words: &[&str]) {
     }
 }
 
-fn dd(run: &mut Run<'_, '_>) {
+fn dd(run: &mut CommandRun<'_, '_>) {
     let args = run.args;
     let input = args.iter().find_map(|arg| arg.text.strip_prefix("if="));
     if let Some(input) = input {
@@ -291,18 +303,18 @@ fn dd(run: &mut Run<'_, '_>) {
     let place = run.analyzer.place(&output.text);
     if output.dynamic {
         run.sure(
-            Kind::Overwrite,
+            EffectKind::Overwrite,
             &output.text,
-            Scope::Unknown,
+            EffectScope::Unknown,
             R4,
             crate::effects::Certainty::Unresolved,
             "writes raw data to a path known only at run time",
         );
-    } else if place.scope == Scope::Device && !run.analyzer.is_sink(&place.path) {
+    } else if place.scope == EffectScope::Device && !run.analyzer.is_sink(&place.path) {
         run.effect(
-            Kind::Overwrite,
+            EffectKind::Overwrite,
             &output.text,
-            Scope::Device,
+            EffectScope::Device,
             R5,
             "overwrites a device with raw data",
         );

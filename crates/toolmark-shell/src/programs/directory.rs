@@ -17,9 +17,9 @@
 //! cd src && cargo test
 //! ```
 
-use crate::run::Run;
+use crate::run::CommandRun;
 
-pub(super) fn run(run: &mut Run<'_, '_>) {
+pub(super) fn run(run: &mut CommandRun<'_, '_>) {
     let target = run.args.iter().find(|arg| !matches!(arg.text.as_str(), "-P" | "-L" | "--"));
     run.analyzer.cwd = match (run.name, target) {
         ("popd", _) => None,

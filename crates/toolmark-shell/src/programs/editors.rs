@@ -24,11 +24,11 @@
 //! vim -c 'set nu' x
 //! ```
 
-use crate::effects::Scope;
+use crate::effects::EffectScope;
 use crate::inline::{self, Language};
 use crate::pipes::Flow;
 use crate::program::Program;
-use crate::run::Run;
+use crate::run::CommandRun;
 use crate::write;
 
 /// Words that may precede a command without changing its effect.
@@ -55,13 +55,13 @@ const MODIFIERS: &[&str] = &[
 
 /// Combined effect of the commands.
 #[derive(Default)]
-struct Edit {
+struct EditorEffect {
     empties: bool,
     writes: bool,
 }
 
-pub(super) fn run(run: &mut Run<'_, '_>) {
-    let mut edit = Edit::default();
+pub(super) fn run(run: &mut CommandRun<'_, '_>) {
+    let mut edit = EditorEffect::default();
     for text in commands(run) {
         command(run, &text, &mut edit);
     }
@@ -84,14 +84,14 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         }
         if is_line_editor && edit.writes {
             run.analyzer.write_file(arg, false, run.name, call);
-        } else if place.scope == Scope::System || persists {
+        } else if place.scope == EffectScope::System || persists {
             run.analyzer.write_file(arg, true, run.name, call);
         }
     }
 }
 
 /// Returns the commands of an editor: from options, as `+command`, and line by line.
-fn commands(run: &Run<'_, '_>) -> Vec<String> {
+fn commands(run: &CommandRun<'_, '_>) -> Vec<String> {
     let mut out = Vec::new();
     let mut previous = "";
     for arg in run.args {
@@ -117,7 +117,7 @@ fn commands(run: &Run<'_, '_>) -> Vec<String> {
 }
 
 /// Analyzes scripts that the session wrote: `vim -S FILE`, `nvim -l FILE`.
-fn scripts(run: &mut Run<'_, '_>) {
+fn scripts(run: &mut CommandRun<'_, '_>) {
     let pairs: Vec<(bool, String)> = run
         .args
         .windows(2)
@@ -137,13 +137,13 @@ fn scripts(run: &mut Run<'_, '_>) {
         if is_lua {
             inline::scan(run, Language::Other, &text);
         } else {
-            let mut edit = Edit::default();
+            let mut edit = EditorEffect::default();
             text.lines().take(256).for_each(|line| command(run, line, &mut edit));
         }
     }
 }
 
-fn command(run: &mut Run<'_, '_>, text: &str, edit: &mut Edit) {
+fn command(run: &mut CommandRun<'_, '_>, text: &str, edit: &mut EditorEffect) {
     let mut text = text.trim().trim_start_matches(':').trim_start();
     while let Some((first, rest)) = text.split_once(' ')
         && MODIFIERS.contains(&first)

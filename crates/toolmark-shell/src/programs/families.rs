@@ -1,13 +1,13 @@
 //! Programs of each family: their names, the rule that analyzes them, and the file with it.
 
 use super::{
-    Rule, agents, archives, backup, containers, copies, databases, delete, devices, editors, find,
-    frameworks, git, iac, interpreters, kubernetes, network, packages, permissions, powershell,
-    publish, queues, readers, resources, services, system, writers, xargs,
+    ProgramRules, agents, archives, backup, containers, copies, databases, delete, devices,
+    editors, find, frameworks, git, iac, interpreters, kubernetes, network, packages, permissions,
+    powershell, publish, queues, readers, resources, services, system, writers, xargs,
 };
 
 /// Programs of each family, and its file.
-pub(super) const FAMILIES: &[(&[&str], Rule, &str)] = &[
+pub(super) const FAMILIES: &[(&[&str], ProgramRules, &str)] = &[
     (
         &[
             "rm",

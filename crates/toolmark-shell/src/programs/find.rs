@@ -36,11 +36,11 @@
 //! find . -name x -exec sed -i s/a/b/ {} \;
 //! ```
 
-use crate::effects::{Certainty, Effect, Kind, Reversibility, Scope};
+use crate::effects::{Certainty, Effect, EffectKind, EffectScope, Reversibility};
 use crate::expand::Arg;
 use crate::pipes::Flow;
 use crate::program::Program;
-use crate::run::Run;
+use crate::run::CommandRun;
 
 /// Whether a test or option of `find` takes one value.
 fn takes_value(text: &str) -> bool {
@@ -102,7 +102,7 @@ impl Root {
     }
 }
 
-pub(super) fn run(run: &mut Run<'_, '_>) {
+pub(super) fn run(run: &mut CommandRun<'_, '_>) {
     if matches!(run.name, "fd" | "fdfind") {
         fd(run);
         return;
@@ -161,12 +161,12 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             if let Some(value) = value
                 && matches!(text, "-name" | "-path" | "-iname" | "-wholename")
                 && run.analyzer.context.place(None, &value.text.replace('*', "x")).scope
-                    == Scope::TreeArtefact
+                    == EffectScope::TreeArtefact
             {
                 for root in &mut roots {
                     root.finds_artefacts |= matches!(
                         run.analyzer.place(&root.path.text).scope,
-                        Scope::TreeUntracked | Scope::Outside | Scope::Home
+                        EffectScope::TreeUntracked | EffectScope::Outside | EffectScope::Home
                     );
                 }
             }
@@ -202,15 +202,15 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
     }
 }
 
-fn delete(run: &mut Run<'_, '_>, root: &Root, narrowed: bool) {
+fn delete(run: &mut CommandRun<'_, '_>, root: &Root, narrowed: bool) {
     let Root { path, finds_artefacts } = root;
     let place = run.analyzer.place(&path.text);
-    let in_tree = matches!(place.scope, Scope::TreeUntracked | Scope::TreeTracked);
-    let scope = if *finds_artefacts && in_tree { Scope::TreeArtefact } else { place.scope };
+    let in_tree = matches!(place.scope, EffectScope::TreeUntracked | EffectScope::TreeTracked);
+    let scope = if *finds_artefacts && in_tree { EffectScope::TreeArtefact } else { place.scope };
     // The temp directory itself belongs to everyone, what is found in it does not.
     let inside = || run.analyzer.place(&format!("{}/x", path.text)).scope;
-    let scratch =
-        matches!(scope, Scope::Temp | Scope::TreeArtefact) || (narrowed && inside() == Scope::Temp);
+    let scratch = matches!(scope, EffectScope::Temp | EffectScope::TreeArtefact)
+        || (narrowed && inside() == EffectScope::Temp);
     let (level, certainty) = match (scratch, path.dynamic) {
         (true, _) => (Reversibility::R2, Certainty::Proven),
         (_, true) => (Reversibility::R4, Certainty::Unresolved),
@@ -221,7 +221,7 @@ fn delete(run: &mut Run<'_, '_>, root: &Root, narrowed: bool) {
         true => "deletes the regenerable files it finds",
         false => "deletes everything it finds",
     };
-    run.sure(Kind::Delete, &place.display, scope, level, certainty, why);
+    run.sure(EffectKind::Delete, &place.display, scope, level, certainty, why);
 }
 
 /// Maximum number of starting points analyzed.
@@ -234,7 +234,7 @@ fn by_pattern(args: &[Arg]) -> bool {
     })
 }
 
-fn exec(run: &mut Run<'_, '_>, command: &[Arg], root: &Root, narrowed: bool) {
+fn exec(run: &mut CommandRun<'_, '_>, command: &[Arg], root: &Root, narrowed: bool) {
     let Some(program) = command.first() else { return };
     let name = crate::run::program_name(&program.text);
     if matches!(name.as_str(), "rm" | "unlink" | "shred" | "rmdir") {
@@ -253,7 +253,12 @@ fn exec(run: &mut Run<'_, '_>, command: &[Arg], root: &Root, narrowed: bool) {
         if recursive && root.finds_artefacts && by_pattern(run.args) {
             // Directories that merely match a pattern are not known to be artefacts.
             let target = run.analyzer.place(&root.path.text).display;
-            run.ask(Kind::Delete, &target, Scope::TreeUntracked, "deletes everything it finds");
+            run.ask(
+                EffectKind::Delete,
+                &target,
+                EffectScope::TreeUntracked,
+                "deletes everything it finds",
+            );
         } else if name != "rmdir" {
             delete(run, root, narrowed);
         }
@@ -282,15 +287,16 @@ fn exec(run: &mut Run<'_, '_>, command: &[Arg], root: &Root, narrowed: bool) {
 
 /// The effects of the inner command on what was found are effects on the starting point:
 /// nothing in the text names the files. Says whether it deletes them.
-fn name_what_was_found(run: &mut Run<'_, '_>, before: usize, root: &Root) -> bool {
+fn name_what_was_found(run: &mut CommandRun<'_, '_>, before: usize, root: &Root) -> bool {
     let place = run.analyzer.place(&root.path.text);
     let is_found = |effect: &Effect| effect.target.contains(FOUND);
     let new = run.analyzer.effects.split_off(before.min(run.analyzer.effects.len()));
-    let deletes =
-        new.iter().any(|effect| effect.kind == Kind::Delete && effect.target.ends_with(FOUND));
+    let deletes = new
+        .iter()
+        .any(|effect| effect.kind == EffectKind::Delete && effect.target.ends_with(FOUND));
     for mut effect in new {
         if is_found(&effect) {
-            if root.finds_artefacts && effect.kind == Kind::Delete {
+            if root.finds_artefacts && effect.kind == EffectKind::Delete {
                 continue;
             }
             let words = effect.target.split(' ');
@@ -305,7 +311,7 @@ fn name_what_was_found(run: &mut Run<'_, '_>, before: usize, root: &Root) -> boo
 /// Placeholder for a file that `find` passes to a command.
 const FOUND: &str = "*.found";
 
-fn fd(run: &mut Run<'_, '_>) {
+fn fd(run: &mut CommandRun<'_, '_>) {
     let is_action =
         |arg: &Arg| matches!(arg.text.as_str(), "-x" | "-X" | "--exec" | "--exec-batch");
     let Some(at) = run.args.iter().position(is_action) else { return };
@@ -330,7 +336,7 @@ fn fd(run: &mut Run<'_, '_>) {
     for root in roots {
         let below = named.as_deref().map(|name| format!("{}/{name}", root.trim_end_matches('/')));
         let finds_artefacts =
-            below.is_some_and(|path| run.analyzer.place(&path).scope == Scope::TreeArtefact);
+            below.is_some_and(|path| run.analyzer.place(&path).scope == EffectScope::TreeArtefact);
         let root = Root { path: Arg::plain(root), finds_artefacts };
         exec(run, &command, &root, at > 0);
     }
@@ -340,18 +346,18 @@ fn fd(run: &mut Run<'_, '_>) {
 mod tests {
     #[test]
     fn the_starting_point_is_named() {
-        use crate::{Context, Scope, analyze};
+        use crate::{EffectScope, ShellContext, analyze};
         for (command, targets) in [
-            ("find src -name dist -delete", &[("src", Scope::TreeArtefact)][..]),
-            ("find /srv/x -name '*.o' -delete", &[("/srv/x", Scope::Outside)]),
+            ("find src -name dist -delete", &[("src", EffectScope::TreeArtefact)][..]),
+            ("find /srv/x -name '*.o' -delete", &[("/srv/x", EffectScope::Outside)]),
             (
                 "find a b -name '*.rs' -delete",
-                &[("a", Scope::TreeUntracked), ("b", Scope::TreeUntracked)],
+                &[("a", EffectScope::TreeUntracked), ("b", EffectScope::TreeUntracked)],
             ),
-            ("find src -exec truncate -s 0 {} +", &[("src", Scope::TreeUntracked)]),
-            ("fd -H '^__pycache__$' lib -X rm -rf", &[("lib", Scope::TreeArtefact)]),
+            ("find src -exec truncate -s 0 {} +", &[("src", EffectScope::TreeUntracked)]),
+            ("fd -H '^__pycache__$' lib -X rm -rf", &[("lib", EffectScope::TreeArtefact)]),
         ] {
-            let effects = analyze(command, &Context::default()).effects;
+            let effects = analyze(command, &ShellContext::default()).effects;
             let found: Vec<_> =
                 effects.iter().map(|effect| (effect.target.as_str(), effect.scope)).collect();
             assert_eq!(found, targets, "{command}");

@@ -53,11 +53,11 @@
 //! npx drizzle-kit push
 //! ```
 
-use crate::effects::{Certainty, Kind, Reversibility, Scope};
+use crate::effects::{Certainty, EffectKind, EffectScope, Reversibility};
 use crate::expand::Arg;
 use crate::inline::{self, Language};
 use crate::pipes::Flow;
-use crate::run::Run;
+use crate::run::CommandRun;
 use Reversibility::{R3, R4, R5};
 
 /// Returns the reversibility of a task, and the reason.
@@ -230,7 +230,7 @@ fn level(name: &str, words: &[&str]) -> Option<(Reversibility, &'static str)> {
     }
 }
 
-pub(super) fn run(run: &mut Run<'_, '_>) {
+pub(super) fn run(run: &mut CommandRun<'_, '_>) {
     named(run, run.name, 0);
 }
 
@@ -333,7 +333,7 @@ const MASS: &[&str] = &[
 
 /// Analyzes code that a framework runs with the application loaded: `manage.py shell -c CODE`,
 /// `rails runner CODE`, `artisan tinker --execute=CODE`, or piped into its console.
-fn code(run: &mut Run<'_, '_>, name: &str, args: &[Arg]) {
+fn code(run: &mut CommandRun<'_, '_>, name: &str, args: &[Arg]) {
     let words: Vec<&str> = args.iter().map(|arg| arg.text.as_str()).collect();
     let Some((verb, rest)) = words.split_first() else { return };
     let consoles =
@@ -360,9 +360,9 @@ fn code(run: &mut Run<'_, '_>, name: &str, args: &[Arg]) {
         inline::scan(run, console.language, &code);
         let flat: String = code.chars().filter(|c| !c.is_whitespace()).collect();
         if MASS.iter().any(|word| flat.contains(word)) {
-            let (scope, certainty) = (Scope::Remote, Certainty::Likely);
+            let (scope, certainty) = (EffectScope::Remote, Certainty::Likely);
             let why = "deletes the rows of a table";
-            run.sure(Kind::Delete, "rows", scope, R5, certainty, why);
+            run.sure(EffectKind::Delete, "rows", scope, R5, certainty, why);
         }
     }
 }
@@ -385,7 +385,7 @@ const STATEMENTS: &[(&[&str], &[&str])] = &[
 ];
 
 /// Analyzes SQL passed to a framework in words or through a pipe.
-fn statements(run: &mut Run<'_, '_>, name: &str, args: &[Arg]) {
+fn statements(run: &mut CommandRun<'_, '_>, name: &str, args: &[Arg]) {
     let verb = args.first().map_or("", |arg| arg.text.as_str());
     let fits = |row: &&(&[&str], &[&str])| row.0.contains(&name) && row.1.contains(&verb);
     if !STATEMENTS.iter().any(|row| fits(&row)) {
@@ -397,9 +397,9 @@ fn statements(run: &mut Run<'_, '_>, name: &str, args: &[Arg]) {
         Flow::Text(text) => texts.push(text.clone()),
         // The input comes from another task: `manage.py sqlflush | manage.py dbshell`.
         Flow::Unknown if verb == "dbshell" || verb == "dbconsole" => {
-            let (scope, certainty) = (Scope::Remote, Certainty::Unresolved);
+            let (scope, certainty) = (EffectScope::Remote, Certainty::Unresolved);
             let why = "runs statements known only at run time";
-            run.sure(Kind::Delete, "its input", scope, R3, certainty, why);
+            run.sure(EffectKind::Delete, "its input", scope, R3, certainty, why);
         }
         _ => {}
     }
@@ -410,7 +410,7 @@ fn statements(run: &mut Run<'_, '_>, name: &str, args: &[Arg]) {
 }
 
 /// Analyzes the words from `at` as those of the framework's own command.
-pub(super) fn named(run: &mut Run<'_, '_>, name: &str, at: usize) {
+pub(super) fn named(run: &mut CommandRun<'_, '_>, name: &str, at: usize) {
     let args = run.args.get(at..).unwrap_or_default();
     // alembic prints the statements instead of running them.
     let is_offline = name == "alembic" && args.iter().any(|arg| arg.text == "--sql");
@@ -463,5 +463,5 @@ pub(super) fn named(run: &mut Run<'_, '_>, name: &str, at: usize) {
         _ => {}
     }
     let target = words.join(" ");
-    run.effect(Kind::Delete, &target, Scope::Remote, level, why);
+    run.effect(EffectKind::Delete, &target, EffectScope::Remote, level, why);
 }

@@ -40,10 +40,10 @@
 //! ```
 
 use super::verbs::{self, Verb};
-use crate::effects::{Kind, Reversibility, Scope};
+use crate::effects::{EffectKind, EffectScope, Reversibility};
 use crate::expand::Arg;
 use crate::program::{Program, Syntax};
-use crate::run::Run;
+use crate::run::CommandRun;
 
 pub(super) static PROGRAMS: &[Program] = &[Program {
     names: "terraform|tofu|terragrunt",
@@ -61,7 +61,7 @@ fn has_option(args: &[Arg], flags: &[&str]) -> bool {
     })
 }
 
-fn terraform(run: &mut Run<'_, '_>, words: &[&str]) {
+fn terraform(run: &mut CommandRun<'_, '_>, words: &[&str]) {
     let (args, target) = (run.args, words.join(" "));
     let has = |flags: &[&str]| has_option(args, flags);
 
@@ -71,9 +71,9 @@ fn terraform(run: &mut Run<'_, '_>, words: &[&str]) {
     match all.as_slice() {
         ["destroy", ..] if auto => run.remote(&target, "destroys infrastructure"),
         ["destroy", ..] => run.ask(
-            Kind::RemoteState,
+            EffectKind::RemoteState,
             &target,
-            Scope::Remote,
+            EffectScope::Remote,
             "destroys infrastructure after a prompt",
         ),
         ["apply", ..] if has(&["destroy"]) => run.remote(&target, "destroys infrastructure"),
@@ -83,22 +83,22 @@ fn terraform(run: &mut Run<'_, '_>, words: &[&str]) {
         }
         ["state", "mv" | "push" | "replace-provider", ..]
         | ["force-unlock" | "taint" | "untaint", ..] => run.ask(
-            Kind::RemoteState,
+            EffectKind::RemoteState,
             &target,
-            Scope::Remote,
+            EffectScope::Remote,
             "changes the state of infrastructure",
         ),
         ["apply", ..] => run.ask(
-            Kind::RemoteState,
+            EffectKind::RemoteState,
             &target,
-            Scope::Remote,
+            EffectScope::Remote,
             "changes infrastructure after a prompt",
         ),
         _ => {}
     }
 }
 
-fn pulumi(run: &mut Run<'_, '_>, words: &[&str]) {
+fn pulumi(run: &mut CommandRun<'_, '_>, words: &[&str]) {
     let (args, target) = (run.args, words.join(" "));
     let has = |flags: &[&str]| has_option(args, flags);
     match words {
@@ -112,13 +112,13 @@ fn pulumi(run: &mut Run<'_, '_>, words: &[&str]) {
             run.remote(&target, "changes infrastructure without a prompt")
         }
         ["up" | "update", ..] | ["cancel" | "refresh", ..] => {
-            run.ask(Kind::RemoteState, &target, Scope::Remote, "changes infrastructure")
+            run.ask(EffectKind::RemoteState, &target, EffectScope::Remote, "changes infrastructure")
         }
         _ => {}
     }
 }
 
-fn ansible(run: &mut Run<'_, '_>, target: &str) {
+fn ansible(run: &mut CommandRun<'_, '_>, target: &str) {
     let args = run.args;
     let has = |flags: &[&str]| has_option(args, flags);
 
@@ -126,7 +126,12 @@ fn ansible(run: &mut Run<'_, '_>, target: &str) {
         && super::names_production(args)
         && !has(&["check", "C", "syntax-check", "list-tasks", "list-hosts"])
     {
-        run.ask(Kind::RemoteState, target, Scope::Remote, "changes production machines");
+        run.ask(
+            EffectKind::RemoteState,
+            target,
+            EffectScope::Remote,
+            "changes production machines",
+        );
     }
     if args.iter().any(|arg| {
         arg.text == "--check"
@@ -153,14 +158,19 @@ fn ansible(run: &mut Run<'_, '_>, target: &str) {
             && (text.contains("state=stopped") || text.contains("enabled=no"))
             || module.as_deref() == Some("reboot")
         {
-            run.ask(Kind::StopService, &text, Scope::Remote, "stops services of other machines");
+            run.ask(
+                EffectKind::StopService,
+                &text,
+                EffectScope::Remote,
+                "stops services of other machines",
+            );
         } else if ["state=absent", "state: absent"].iter().any(|s| text.contains(s)) {
             run.remote(&text, "removes something from other machines");
         }
     }
 }
 
-pub(super) fn run(run: &mut Run<'_, '_>) {
+pub(super) fn run(run: &mut CommandRun<'_, '_>) {
     // GitHub's agent has the name of a tool of Amazon's.
     if run.name == "copilot" {
         super::agents::run(run);
@@ -235,7 +245,12 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                         .iter()
                         .any(|arg| matches!(&*arg.text, "never" | "--require-approval=never"))) =>
         {
-            run.ask(Kind::RemoteState, &target, Scope::Remote, "deploys without a prompt");
+            run.ask(
+                EffectKind::RemoteState,
+                &target,
+                EffectScope::Remote,
+                "deploys without a prompt",
+            );
         }
         "eb" => {
             if words.first() == Some(&"terminate") {
@@ -244,14 +259,23 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         }
         _ => match verbs::find(&words, 3) {
             Some(Verb::Destroys) => run.remote(&target, "destroys infrastructure"),
-            Some(Verb::Disturbs) => {
-                run.ask(Kind::RemoteState, &target, Scope::Remote, "changes infrastructure")
-            }
+            Some(Verb::Disturbs) => run.ask(
+                EffectKind::RemoteState,
+                &target,
+                EffectScope::Remote,
+                "changes infrastructure",
+            ),
             None => {}
         },
     }
 }
 
-fn destroy_machine(run: &mut Run<'_, '_>, target: &str) {
-    run.effect(Kind::Delete, target, Scope::Outside, Reversibility::R4, "destroys a machine");
+fn destroy_machine(run: &mut CommandRun<'_, '_>, target: &str) {
+    run.effect(
+        EffectKind::Delete,
+        target,
+        EffectScope::Outside,
+        Reversibility::R4,
+        "destroys a machine",
+    );
 }

@@ -74,16 +74,16 @@
 //! ```
 
 use super::frameworks;
-use crate::analyze::Call;
-use crate::effects::{Certainty, Kind, Reversibility, Scope};
+use crate::analyze::CommandContext;
+use crate::effects::{Certainty, EffectKind, EffectScope, Reversibility};
 use crate::expand::Arg;
 use crate::inline::{self, Language};
 use crate::pipes::Flow;
 use crate::program::Program;
-use crate::run::Run;
+use crate::run::CommandRun;
 use Reversibility::{R1, R3, R5};
 
-pub(super) fn run(run: &mut Run<'_, '_>) {
+pub(super) fn run(run: &mut CommandRun<'_, '_>) {
     match run.name {
         "sh" | "bash" | "zsh" | "dash" | "ksh" | "ash" | "fish" | "mksh" | "rbash" | "csh"
         | "tcsh" | "yash" | "oksh" | "elvish" | "xonsh" | "nu" | "osh" => shell(run),
@@ -121,9 +121,9 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                 )
             }) {
                 run.sure(
-                    Kind::Delete,
+                    EffectKind::Delete,
                     &words.join(" "),
-                    Scope::Unknown,
+                    EffectScope::Unknown,
                     R3,
                     Certainty::Likely,
                     "runs a target that says it destroys",
@@ -151,7 +151,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
 }
 
 /// Analyzes an interpreter whose name ends in its version.
-pub(super) fn versioned(run: &mut Run<'_, '_>) {
+pub(super) fn versioned(run: &mut CommandRun<'_, '_>) {
     let Some(name) = super::versioned(run.name) else { return };
     let mut words = vec![Arg::plain(name)];
     words.extend_from_slice(run.args);
@@ -159,7 +159,7 @@ pub(super) fn versioned(run: &mut Run<'_, '_>) {
     run.inner(words, input);
 }
 
-fn shell(run: &mut Run<'_, '_>) {
+fn shell(run: &mut CommandRun<'_, '_>) {
     let grammar = Program::open("o= O= rcfile= init-file=");
     let (parsed, at) = grammar.parse_until(run.args, true);
     // `+n` behind `-n` reads and runs again.
@@ -179,14 +179,14 @@ fn shell(run: &mut Run<'_, '_>) {
             return;
         }
         for (index, arg) in rest.iter().skip(1).enumerate().take(9) {
-            let value = arg.literal().map_or(crate::expand::Value::Dynamic, |text| {
-                crate::expand::Value::Texts(vec![text.to_owned()])
+            let value = arg.literal().map_or(crate::expand::ShellVariable::Dynamic, |text| {
+                crate::expand::ShellVariable::Texts(vec![text.to_owned()])
             });
             run.analyzer.variables.set(&index.to_string(), value);
         }
         // Hosts start command lines with a login shell; any other text is indirect.
         let indirect = run.call.indirect || !parsed.has("l", "");
-        let call = Call { indirect, input: Flow::None, ..run.call.clone() };
+        let call = CommandContext { indirect, input: Flow::None, ..run.call.clone() };
         run.analyzer.text(&text.text, &call);
         return;
     }
@@ -197,7 +197,14 @@ fn shell(run: &mut Run<'_, '_>) {
             // The code is in a file, which the variable only names.
             let why = "runs a script file named by a variable";
             let certainty = Certainty::Unresolved;
-            run.sure(Kind::ExecuteUntrusted, &script.text, Scope::Unknown, R1, certainty, why);
+            run.sure(
+                EffectKind::ExecuteUntrusted,
+                &script.text,
+                EffectScope::Unknown,
+                R1,
+                certainty,
+                why,
+            );
         }
         let arguments = rest.get(1..).unwrap_or_default().to_vec();
         run.analyzer.variables.set_arguments(&arguments);
@@ -209,7 +216,7 @@ fn shell(run: &mut Run<'_, '_>) {
 }
 
 /// Analyzes what a shell runs first: the file of `--rcfile` and the commands in its prompts.
-fn startup(run: &mut Run<'_, '_>, parsed: &crate::options::Parsed<'_>) {
+fn startup(run: &mut CommandRun<'_, '_>, parsed: &crate::options::ParsedOptions<'_>) {
     let files = ["rcfile", "init-file"].iter().filter_map(|name| parsed.value("", name));
     let variables = ["BASH_ENV", "ENV", "ZDOTDIR"].iter().filter_map(|name| run.env(name));
     let files: Vec<Arg> = files.chain(variables).map(Arg::plain).collect();
@@ -229,10 +236,10 @@ fn startup(run: &mut Run<'_, '_>, parsed: &crate::options::Parsed<'_>) {
 /// Runs the input as code: `known` analyzes text, `is_code` decides whether unknown input is code
 /// at all.
 fn execute(
-    run: &mut Run<'_, '_>,
+    run: &mut CommandRun<'_, '_>,
     flow: Flow,
     is_code: impl FnOnce(&Flow) -> bool,
-    known: impl FnOnce(&mut Run<'_, '_>, &str),
+    known: impl FnOnce(&mut CommandRun<'_, '_>, &str),
 ) {
     match flow {
         Flow::None => {}
@@ -255,24 +262,24 @@ fn is_one_variable(text: &str) -> bool {
     })
 }
 
-fn execute_download(run: &mut Run<'_, '_>) {
+fn execute_download(run: &mut CommandRun<'_, '_>) {
     let why = "runs downloaded code";
-    run.effect(Kind::ExecuteUntrusted, "a download", Scope::Remote, R5, why);
+    run.effect(EffectKind::ExecuteUntrusted, "a download", EffectScope::Remote, R5, why);
 }
 
-fn execute_decoded(run: &mut Run<'_, '_>, text: &str) {
+fn execute_decoded(run: &mut CommandRun<'_, '_>, text: &str) {
     let certainty = Certainty::Unresolved;
     let why = "runs what it decodes";
-    run.sure(Kind::ExecuteUntrusted, text, Scope::Unknown, R3, certainty, why);
+    run.sure(EffectKind::ExecuteUntrusted, text, EffectScope::Unknown, R3, certainty, why);
 }
 
-fn execute_unknown(run: &mut Run<'_, '_>, text: &str) {
+fn execute_unknown(run: &mut CommandRun<'_, '_>, text: &str) {
     let certainty = Certainty::Unresolved;
     let why = "runs text known only at run time";
-    run.sure(Kind::ExecuteUntrusted, text, Scope::Unknown, R1, certainty, why);
+    run.sure(EffectKind::ExecuteUntrusted, text, EffectScope::Unknown, R1, certainty, why);
 }
 
-fn unknown_code(run: &mut Run<'_, '_>, text: &str) {
+fn unknown_code(run: &mut CommandRun<'_, '_>, text: &str) {
     if run.call.remote {
         execute_download(run);
     } else if text.starts_with('$') {
@@ -282,7 +289,11 @@ fn unknown_code(run: &mut Run<'_, '_>, text: &str) {
 
 /// Runs a file as code if the command line wrote or downloaded it itself, or if it is `<(…)` or
 /// standard input. Other files belong to the work tree and are not read.
-fn execute_file(run: &mut Run<'_, '_>, arg: &Arg, known: impl FnOnce(&mut Run<'_, '_>, &str)) {
+fn execute_file(
+    run: &mut CommandRun<'_, '_>,
+    arg: &Arg,
+    known: impl FnOnce(&mut CommandRun<'_, '_>, &str),
+) {
     if arg.text.contains("/dev/fd/63") {
         let flow = run.call.processes.first().cloned().unwrap_or(Flow::Unknown);
         let flow = if run.call.remote { Flow::Remote } else { flow };
@@ -310,15 +321,15 @@ fn execute_file(run: &mut Run<'_, '_>, arg: &Arg, known: impl FnOnce(&mut Run<'_
     }
     if run.analyzer.made.is_cloned(&path) {
         let why = "runs a program of a repository that was just cloned";
-        run.effect(Kind::ExecuteUntrusted, &arg.text, Scope::Remote, R1, why);
+        run.effect(EffectKind::ExecuteUntrusted, &arg.text, EffectScope::Remote, R1, why);
     }
     if path.contains("/fd/") && run.analyzer.is_download(&path) {
         execute_download(run);
     } else if run.analyzer.is_download(&path) {
         run.effect(
-            Kind::ExecuteUntrusted,
+            EffectKind::ExecuteUntrusted,
             &arg.text,
-            Scope::Remote,
+            EffectScope::Remote,
             R5,
             "runs what was downloaded",
         );
@@ -329,7 +340,7 @@ fn is_shell(name: &str) -> bool {
     name.ends_with("sh") || matches!(name, "source" | ".")
 }
 
-fn code(run: &mut Run<'_, '_>) {
+fn code(run: &mut CommandRun<'_, '_>) {
     let name = run.name;
     if name == "dart" && run.args.first().is_some_and(|arg| arg.text == "pub") {
         return super::packages::run(run);
@@ -340,7 +351,7 @@ fn code(run: &mut Run<'_, '_>) {
         && matches!(verb, "run" | "r" | "e" | "c" | "compile" | "test");
     if has_verb || (matches!(name, "kotlinc" | "kotlin") && verb == "-script") {
         let args = run.args.get(1..).unwrap_or_default();
-        let mut inner = Run { analyzer: &mut *run.analyzer, name, args, call: run.call };
+        let mut inner = CommandRun { analyzer: &mut *run.analyzer, name, args, call: run.call };
         return code(&mut inner);
     }
     let language = match name {
@@ -454,7 +465,7 @@ fn code(run: &mut Run<'_, '_>) {
 
 /// Reports `perl -i -ne CODE FILE` that prints nothing: code that works in place and prints nothing
 /// empties the file.
-fn in_place(run: &mut Run<'_, '_>, language: Language) {
+fn in_place(run: &mut CommandRun<'_, '_>, language: Language) {
     if !matches!(language, Language::Perl | Language::Ruby) {
         return;
     }
@@ -496,7 +507,7 @@ fn in_place(run: &mut Run<'_, '_>, language: Language) {
 }
 
 /// Analyzes `deno run FILE`, `bun run -`: a script, an address or standard input.
-fn run_script(run: &mut Run<'_, '_>, language: Language) {
+fn run_script(run: &mut CommandRun<'_, '_>, language: Language) {
     let Some(at) =
         run.args.iter().position(|arg| matches!(&*arg.text, "run" | "install" | "serve"))
     else {
@@ -507,7 +518,7 @@ fn run_script(run: &mut Run<'_, '_>, language: Language) {
     match operand.cloned() {
         Some(arg) if is_foreign_address(&arg.text) => {
             let why = "runs downloaded code";
-            run.effect(Kind::ExecuteUntrusted, &arg.text, Scope::Remote, R3, why);
+            run.effect(EffectKind::ExecuteUntrusted, &arg.text, EffectScope::Remote, R3, why);
         }
         Some(arg) if arg.text != "-" => {
             execute_file(run, &arg, |run, text| inline::scan(run, language, text));
@@ -526,7 +537,7 @@ fn is_foreign_address(text: &str) -> bool {
 }
 
 /// Analyzes `python -m MODULE …`.
-fn module(run: &mut Run<'_, '_>, module: &str, at: usize) {
+fn module(run: &mut CommandRun<'_, '_>, module: &str, at: usize) {
     let rest = run.args.get(at..).unwrap_or_default().to_vec();
     // A served directory is readable by every client.
     let is_secret = |arg: &Arg| {
@@ -537,9 +548,9 @@ fn module(run: &mut Run<'_, '_>, module: &str, at: usize) {
         && rest.iter().any(|arg| is_secret(arg) || matches!(&*arg.text, "/" | "~"))
     {
         run.effect(
-            Kind::SendOut,
+            EffectKind::SendOut,
             "the network",
-            Scope::Remote,
+            EffectScope::Remote,
             R3,
             "serves secrets to the network",
         );
@@ -557,7 +568,7 @@ fn module(run: &mut Run<'_, '_>, module: &str, at: usize) {
 
 /// Analyzes rules passed to `make` in words, through a pipe or in a file just written.
 /// Whether a task runner only shows what it would run.
-fn only_shows_tasks(run: &Run<'_, '_>) -> bool {
+fn only_shows_tasks(run: &CommandRun<'_, '_>) -> bool {
     let shows = |arg: &Arg| match run.name {
         "make" | "gmake" => matches!(
             &*arg.text,
@@ -597,7 +608,7 @@ fn only_shows_tasks(run: &Run<'_, '_>) -> bool {
     run.args.iter().take_while(|arg| arg.text != "--").any(shows)
 }
 
-fn make_texts(run: &mut Run<'_, '_>) {
+fn make_texts(run: &mut CommandRun<'_, '_>) {
     let mut texts: Vec<String> = Vec::new();
     let mut previous = "";
     for arg in run.args {
@@ -657,7 +668,7 @@ fn is_code_of_lisp(name: &str) -> bool {
 }
 
 /// Analyzes Lisp passed to an interpreter with an option.
-fn lisp(run: &mut Run<'_, '_>) {
+fn lisp(run: &mut CommandRun<'_, '_>) {
     let is_code = |flag: &str| matches!(flag, "-c" | "-e" | "--eval");
     let given = run.args.windows(2).filter_map(|pair| match pair {
         [flag, code] if is_code(&flag.text) => Some(code.text.clone()),
@@ -675,7 +686,7 @@ fn lisp(run: &mut Run<'_, '_>) {
 }
 
 /// Analyzes Lisp passed to `emacs` with `--eval`.
-pub(super) fn emacs(run: &mut Run<'_, '_>) {
+pub(super) fn emacs(run: &mut CommandRun<'_, '_>) {
     let given = run.args.windows(2).filter_map(|pair| match pair {
         [flag, code] if matches!(flag.text.as_str(), "--eval" | "-eval" | "--execute" | "-e") => {
             Some(code.text.clone())
@@ -690,7 +701,7 @@ pub(super) fn emacs(run: &mut Run<'_, '_>) {
 }
 
 /// Analyzes Tcl, in which only `spawn`, `exec` and `file delete` matter.
-fn tcl(run: &mut Run<'_, '_>) {
+fn tcl(run: &mut CommandRun<'_, '_>) {
     let given = run.args.windows(2).find(|pair| matches!(pair, [flag, _] if flag.text == "-c"));
     let code = match (given, &run.call.input) {
         (Some([_, code]), _) => code.text.clone(),
@@ -710,7 +721,7 @@ fn tcl(run: &mut Run<'_, '_>) {
 }
 
 /// Analyzes `tmux new -d 'command'`, `tmux send-keys … 'command' Enter`.
-fn multiplexer(run: &mut Run<'_, '_>) {
+fn multiplexer(run: &mut CommandRun<'_, '_>) {
     let words = super::plain_words(run.args);
     let first = words.first().copied().unwrap_or("");
     // Of one session by its name nothing else goes.
@@ -718,9 +729,9 @@ fn multiplexer(run: &mut Run<'_, '_>) {
         && !run.args.iter().any(|arg| arg.text == "-a");
     if first == "kill-server" || first == "kill-session" && !is_one {
         run.ask(
-            Kind::StopService,
+            EffectKind::StopService,
             &words.join(" "),
-            Scope::Outside,
+            EffectScope::Outside,
             "stops everything in its windows",
         );
         return;
@@ -763,7 +774,7 @@ fn multiplexer(run: &mut Run<'_, '_>) {
 }
 
 /// Analyzes the shells of Windows.
-fn windows(run: &mut Run<'_, '_>) {
+fn windows(run: &mut CommandRun<'_, '_>) {
     let is_cmd = run.name == "cmd";
     // PowerShell takes any beginning of an option's name.
     let at = run.args.iter().position(|arg| {

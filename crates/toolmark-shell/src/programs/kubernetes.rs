@@ -39,12 +39,12 @@
 //! ```
 
 use super::verbs::{self, Verb};
-use crate::effects::{Kind, Reversibility, Scope};
+use crate::effects::{EffectKind, EffectScope, Reversibility};
 use crate::expand::Arg;
 use crate::pipes::Flow;
-use crate::run::Run;
+use crate::run::CommandRun;
 
-pub(super) fn run(run: &mut Run<'_, '_>) {
+pub(super) fn run(run: &mut CommandRun<'_, '_>) {
     let args = run.args;
     let split = args.iter().position(|arg| arg.text == "--").unwrap_or(args.len());
     let own = args.get(..split).unwrap_or_default();
@@ -60,7 +60,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         "kubectl" | "k" | "oc" => match words.as_slice() {
             ["delete", ..] if is_local(own) => {
                 let why = "deletes from a local cluster";
-                run.ask(Kind::RemoteState, &target, Scope::Outside, why);
+                run.ask(EffectKind::RemoteState, &target, EffectScope::Outside, why);
             }
             ["delete", ..] => run.remote(&target, "deletes from a cluster"),
             ["exec" | "debug" | "run" | "rsh", ..] => {
@@ -71,18 +71,18 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                         || text.contains("hostPath")
                 });
                 if is_wide || words.get(1).is_some_and(|word| word.starts_with("node/")) {
-                    let (kind, level) = (Kind::Privilege, Reversibility::R3);
+                    let (kind, level) = (EffectKind::Privilege, Reversibility::R3);
                     run.effect(
                         kind,
                         &target,
-                        Scope::Remote,
+                        EffectScope::Remote,
                         level,
                         "runs with the rights of a node",
                     );
                 }
                 let inner = args.get(split + 1..).unwrap_or_default().to_vec();
                 if !inner.is_empty() {
-                    super::carriers::elsewhere(run, Scope::Remote, |run| {
+                    super::carriers::elsewhere(run, EffectScope::Remote, |run| {
                         run.inner(inner, Flow::Unknown);
                     });
                 }
@@ -92,8 +92,14 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                 if matches!(&run.call.input, Flow::Text(text)
                         if ["hostPID", "privileged", "hostPath", "hostNetwork"].iter().any(|word| text.contains(word))) =>
             {
-                let (kind, level) = (Kind::Privilege, Reversibility::R3);
-                run.effect(kind, &target, Scope::Remote, level, "runs with the rights of a node");
+                let (kind, level) = (EffectKind::Privilege, Reversibility::R3);
+                run.effect(
+                    kind,
+                    &target,
+                    EffectScope::Remote,
+                    level,
+                    "runs with the rights of a node",
+                );
             }
             _ => {}
         },
@@ -109,17 +115,23 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             }
             ["rollback", ..] => ask(run, &target),
             ["push", ..] => run.effect(
-                Kind::Spend,
+                EffectKind::Spend,
                 &target,
-                Scope::Remote,
+                EffectScope::Remote,
                 Reversibility::R3,
                 "publishes a chart",
             ),
             ["install" | "upgrade" | "template", ..]
                 if words.iter().any(|word| word.starts_with("http")) =>
             {
-                let (kind, level) = (Kind::ExecuteUntrusted, Reversibility::R1);
-                run.effect(kind, &target, Scope::Remote, level, "applies what an address holds");
+                let (kind, level) = (EffectKind::ExecuteUntrusted, Reversibility::R1);
+                run.effect(
+                    kind,
+                    &target,
+                    EffectScope::Remote,
+                    level,
+                    "applies what an address holds",
+                );
             }
             _ => {}
         },
@@ -132,9 +144,9 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         "kind" | "k3d" | "minikube" | "microk8s" => {
             if let Some(Verb::Destroys) = verbs::find(&words, 3) {
                 run.effect(
-                    Kind::Delete,
+                    EffectKind::Delete,
                     &target,
-                    Scope::Outside,
+                    EffectScope::Outside,
                     Reversibility::R3,
                     "deletes a local cluster",
                 );
@@ -148,8 +160,8 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
     }
 }
 
-fn ask(run: &mut Run<'_, '_>, target: &str) {
-    run.ask(Kind::RemoteState, target, Scope::Remote, "changes what runs in a cluster");
+fn ask(run: &mut CommandRun<'_, '_>, target: &str) {
+    run.ask(EffectKind::RemoteState, target, EffectScope::Remote, "changes what runs in a cluster");
 }
 
 /// Whether the cluster runs on this machine.

@@ -49,12 +49,12 @@
 //! sudo --version
 //! ```
 
-use crate::effects::{Kind, Reversibility, Scope};
+use crate::effects::{EffectKind, EffectScope, Reversibility};
 use crate::expand::Arg;
-use crate::lookup::{Lookup, column};
-use crate::options::Parsed;
+use crate::lookup::{NameLookup, column};
+use crate::options::ParsedOptions;
 use crate::program::{Program, Syntax};
-use crate::run::Run;
+use crate::run::CommandRun;
 
 /// Command that a wrapper runs.
 pub(crate) enum Unwrapped {
@@ -206,7 +206,7 @@ static LAUNCHERS: &[Launcher] = &[
 ];
 
 const NAMES: [&[&str]; LAUNCHERS.len()] = column!(LAUNCHERS.names, &[] as &[&str]);
-static KNOWN: Lookup<256> = Lookup::new(&NAMES);
+static KNOWN: NameLookup<256> = NameLookup::new(&NAMES);
 
 /// Returns the names of the launchers.
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
@@ -285,7 +285,7 @@ const SU: Program = Program {
 };
 
 /// Removes one wrapper.
-pub(crate) fn unwrap(run: &mut Run<'_, '_>) -> Unwrapped {
+pub(crate) fn unwrap(run: &mut CommandRun<'_, '_>) -> Unwrapped {
     if let Some(unwrapped) = of_text(run).or_else(|| of_subcommand(run)) {
         return unwrapped;
     }
@@ -327,7 +327,7 @@ pub(crate) fn unwrap(run: &mut Run<'_, '_>) -> Unwrapped {
 }
 
 /// Removes a launcher whose command is text.
-fn of_text(run: &mut Run<'_, '_>) -> Option<Unwrapped> {
+fn of_text(run: &mut CommandRun<'_, '_>) -> Option<Unwrapped> {
     let args = run.args;
     Some(match run.name {
         "watch" | "gwatch" => {
@@ -352,7 +352,7 @@ fn of_text(run: &mut Run<'_, '_>) -> Option<Unwrapped> {
             if let [first, _, ..] = args
                 && (!first.text.starts_with('-') || first.text.contains(' '))
             {
-                let call = crate::analyze::Call { indirect: true, ..run.call.clone() };
+                let call = crate::analyze::CommandContext { indirect: true, ..run.call.clone() };
                 run.analyzer.at_end(&first.text, call);
             }
             Unwrapped::Done
@@ -368,7 +368,7 @@ fn of_text(run: &mut Run<'_, '_>) -> Option<Unwrapped> {
 }
 
 /// Removes a launcher that is a subcommand: `poetry run`.
-fn of_subcommand(run: &Run<'_, '_>) -> Option<Unwrapped> {
+fn of_subcommand(run: &CommandRun<'_, '_>) -> Option<Unwrapped> {
     let launcher = runner(run.name, run.args.first()?.literal()?)?;
     let rest = run.args.get(1..).unwrap_or_default();
     let text = rest.windows(2).find(|pair| {
@@ -394,7 +394,11 @@ fn of_subcommand(run: &Run<'_, '_>) -> Option<Unwrapped> {
 }
 
 /// Reports what the options of a launcher do, and returns what it runs where they decide that.
-fn by_options(run: &mut Run<'_, '_>, parsed: &Parsed<'_>, at: usize) -> Option<Unwrapped> {
+fn by_options(
+    run: &mut CommandRun<'_, '_>,
+    parsed: &ParsedOptions<'_>,
+    at: usize,
+) -> Option<Unwrapped> {
     let args = run.args;
     match run.name {
         "sudo" | "doas" | "pkexec" => {
@@ -407,7 +411,7 @@ fn by_options(run: &mut Run<'_, '_>, parsed: &Parsed<'_>, at: usize) -> Option<U
         "chroot" | "nsenter" => {
             let why = "enters another file system or namespace";
             let target = run.line();
-            run.effect(Kind::Privilege, &target, Scope::System, Reversibility::R1, why);
+            run.effect(EffectKind::Privilege, &target, EffectScope::System, Reversibility::R1, why);
         }
         "command" if parsed.any("v V") => return Some(Unwrapped::Done),
         "env" | "genv" => {
@@ -430,7 +434,7 @@ fn is_operator(text: &str) -> bool {
 
 /// Reports a command that runs with the rights of another user. One that only reads may, and so may
 /// one that lowers its rights.
-fn privileges(run: &mut Run<'_, '_>, user: Option<&str>, command: &[Arg]) {
+fn privileges(run: &mut CommandRun<'_, '_>, user: Option<&str>, command: &[Arg]) {
     let is_root = user.is_none_or(|user| matches!(user, "root" | "0" | "#0"));
     let level = match !is_root || only_looks(command) {
         true => Reversibility::R0,
@@ -447,7 +451,7 @@ fn privileges(run: &mut Run<'_, '_>, user: Option<&str>, command: &[Arg]) {
     } else {
         "runs with the rights of another user"
     };
-    run.effect(Kind::Privilege, &target, Scope::System, level, why);
+    run.effect(EffectKind::Privilege, &target, EffectScope::System, level, why);
 }
 
 /// Whether a command can only show something.
@@ -496,13 +500,13 @@ fn text_of(args: &[Arg]) -> Unwrapped {
     if words.is_empty() { Unwrapped::Done } else { Unwrapped::Text(words.join(" ")) }
 }
 
-fn eval_unknown(run: &mut Run<'_, '_>) {
+fn eval_unknown(run: &mut CommandRun<'_, '_>) {
     let target = run.line();
     if run.call.remote {
         run.effect(
-            Kind::ExecuteUntrusted,
+            EffectKind::ExecuteUntrusted,
             &target,
-            Scope::Remote,
+            EffectScope::Remote,
             Reversibility::R5,
             "runs downloaded code",
         );
@@ -512,24 +516,24 @@ fn eval_unknown(run: &mut Run<'_, '_>) {
     let known = target == "$(…)" && run.call.input == crate::pipes::Flow::None;
     let level = if known { Reversibility::R0 } else { Reversibility::R1 };
     run.sure(
-        Kind::ExecuteUntrusted,
+        EffectKind::ExecuteUntrusted,
         &target,
-        Scope::Unknown,
+        EffectScope::Unknown,
         level,
         crate::effects::Certainty::Unresolved,
         "runs text built at run time",
     );
 }
 
-fn su(run: &mut Run<'_, '_>) -> Unwrapped {
+fn su(run: &mut CommandRun<'_, '_>) -> Unwrapped {
     let parsed = SU.parse(run.args);
     if parsed.informs() {
         return Unwrapped::Done;
     }
     run.effect(
-        Kind::Privilege,
+        EffectKind::Privilege,
         &run.line(),
-        Scope::System,
+        EffectScope::System,
         Reversibility::R1,
         "runs with the rights of another user",
     );

@@ -49,10 +49,10 @@ pub(crate) mod windows;
 mod writers;
 mod xargs;
 
-use crate::catalog::{Source, source};
+use crate::catalog::{FamilySource, source};
 use crate::expand::Arg;
-use crate::lookup::{Lookup, column};
-use crate::run::Run;
+use crate::lookup::{NameLookup, column};
+use crate::run::CommandRun;
 use families::FAMILIES;
 
 pub(crate) use git::printed_version;
@@ -63,13 +63,13 @@ pub(crate) use resources::writes_endlessly;
 pub(crate) use runners::suspect;
 
 /// The rules of a program.
-type Rule = fn(&mut Run<'_, '_>);
+type ProgramRules = fn(&mut CommandRun<'_, '_>);
 
 const NAMES: [&[&str]; FAMILIES.len()] = column!(FAMILIES.0, &[] as &[&str]);
-static PROGRAMS: Lookup<2048> = Lookup::new(&NAMES);
+static PROGRAMS: NameLookup<2048> = NameLookup::new(&NAMES);
 
 /// Returns the sources of all families.
-pub(crate) fn sources() -> Vec<Source> {
+pub(crate) fn sources() -> Vec<FamilySource> {
     vec![
         source!("agents", &[]),
         source!("archives", &[]),
@@ -141,7 +141,7 @@ pub(crate) fn names_of(id: &str) -> Vec<&'static str> {
     names
 }
 
-fn rule(name: &str) -> Option<Rule> {
+fn rule(name: &str) -> Option<ProgramRules> {
     let listed = || PROGRAMS.find(name).and_then(|family| FAMILIES.get(family));
     Some(match name {
         "cd" | "pushd" | "popd" | "chdir" => directory::run,
@@ -167,22 +167,22 @@ fn names_production(args: &[Arg]) -> bool {
 }
 
 /// Applies the rules of the program.
-pub(crate) fn run(run: &mut Run<'_, '_>) {
+pub(crate) fn run(run: &mut CommandRun<'_, '_>) {
     let rule =
         match run.name {
             name if name.starts_with("python3.") || name.starts_with("pip3.") => {
                 if name.starts_with("pip") {
-                    Some(packages::run as Rule)
+                    Some(packages::run as ProgramRules)
                 } else {
-                    Some(interpreters::run as Rule)
+                    Some(interpreters::run as ProgramRules)
                 }
             }
             // `lua5.4`, `ruby3.2`, `php8.3`, `node22`
-            name if versioned(name).is_some() => Some(interpreters::versioned as Rule),
+            name if versioned(name).is_some() => Some(interpreters::versioned as ProgramRules),
             name if name.starts_with("mkfs.") || name.starts_with("newfs_") => {
-                Some(devices::run as Rule)
+                Some(devices::run as ProgramRules)
             }
-            name if name.starts_with("git-") => Some(git::dashed as Rule),
+            name if name.starts_with("git-") => Some(git::dashed as ProgramRules),
             "deno" | "bun"
                 if run.args.first().is_some_and(|arg| {
                     matches!(&*arg.text, "eval" | "run" | "install" | "serve")
@@ -197,9 +197,9 @@ pub(crate) fn run(run: &mut Run<'_, '_>) {
                     matches!(&*arg.text, "-e" | "--eval" | "-S" | "--dot-iex")
                 }) =>
             {
-                Some(interpreters::run as Rule)
+                Some(interpreters::run as ProgramRules)
             }
-            "truncate" if databases::is_sql(run.args) => Some(databases::bare as Rule),
+            "truncate" if databases::is_sql(run.args) => Some(databases::bare as ProgramRules),
             name => rule(name),
         };
     system::environment(run);
@@ -281,13 +281,13 @@ fn only_informs(args: &[Arg]) -> bool {
 /// Runs the test shared by all families: commands that are denied, asked about and allowed.
 #[cfg(test)]
 pub(crate) fn check(deny: &[&str], ask: &[&str], allow: &[&str]) {
-    use crate::{Context, Decision, analyze};
+    use crate::{Decision, ShellContext, analyze};
     let mut wrong = Vec::new();
     for (commands, expected) in
         [(deny, Decision::Deny), (ask, Decision::Ask), (allow, Decision::Allow)]
     {
         for command in commands {
-            let analysis = analyze(command, &Context::default());
+            let analysis = analyze(command, &ShellContext::default());
             if analysis.decision != expected {
                 wrong.push(format!(
                     "{command}\n    {:?} ({}), not {expected:?}",

@@ -74,11 +74,11 @@
 //! | E
 //! ```
 
-use crate::effects::{Certainty, Kind, Reversibility, Scope};
+use crate::effects::{Certainty, EffectKind, EffectScope, Reversibility};
 use crate::expand::Arg;
 use crate::pipes::Flow;
 use crate::program::Program;
-use crate::run::Run;
+use crate::run::CommandRun;
 use crate::secrets::secrecy;
 use Reversibility::{R1, R5};
 
@@ -132,7 +132,7 @@ pub(crate) fn downloads_to_output(name: &str, args: &[Arg]) -> bool {
     }
 }
 
-pub(super) fn run(run: &mut Run<'_, '_>) {
+pub(super) fn run(run: &mut CommandRun<'_, '_>) {
     match run.name {
         "curl" | "wget" | "http" | "https" | "xh" | "httpie" | "fetch" | "aria2c" | "curlie" => {
             request(run)
@@ -147,26 +147,30 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                     .any(|arg| arg.dynamic && arg.text.contains("$(…)") && arg.text.contains("."));
             if run.call.secret {
                 run.effect(
-                    Kind::SendOut,
+                    EffectKind::SendOut,
                     &run.line(),
-                    Scope::Remote,
+                    EffectScope::Remote,
                     R5,
                     "sends a secret in a DNS name",
                 );
             } else if names_secret {
                 run.sure(
-                    Kind::SendOut,
+                    EffectKind::SendOut,
                     &run.line(),
-                    Scope::Remote,
+                    EffectScope::Remote,
                     R1,
                     Certainty::Unresolved,
                     "sends command output in a DNS name",
                 );
             }
         }
-        "ftp" | "lftp" | "tftp" | "smbclient" => {
-            run.effect(Kind::SendOut, &run.line(), Scope::Remote, R1, "opens a session for files")
-        }
+        "ftp" | "lftp" | "tftp" | "smbclient" => run.effect(
+            EffectKind::SendOut,
+            &run.line(),
+            EffectScope::Remote,
+            R1,
+            "opens a session for files",
+        ),
         "openssl" if matches!(run.args.first(), Some(arg) if matches!(&*arg.text, "enc" | "base64")) =>
         {
             let call = run.call;
@@ -182,7 +186,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
 }
 
 /// Analyzes a remote call by its method name: `acme.Admin/PurgeTenants`.
-fn remote_call(run: &mut Run<'_, '_>) {
+fn remote_call(run: &mut CommandRun<'_, '_>) {
     let words = super::plain_words(run.args);
     let is_own = words.iter().any(|word| is_loopback(host_of(word)));
     let method =
@@ -193,21 +197,21 @@ fn remote_call(run: &mut Run<'_, '_>) {
         run.remote(&words.join(" "), "calls a method that destroys");
     } else if super::verbs::disturbs(&first) {
         run.ask(
-            Kind::RemoteState,
+            EffectKind::RemoteState,
             &words.join(" "),
-            Scope::Remote,
+            EffectScope::Remote,
             "calls a method that changes a service",
         );
     }
 }
 
 /// Reports mail that is sent.
-pub(super) fn mail(run: &mut Run<'_, '_>) {
+pub(super) fn mail(run: &mut CommandRun<'_, '_>) {
     let secret = run.call.secret
         || run.call.input == Flow::Secret
         || run.args.iter().any(|arg| secrecy(&arg.text).is_some() && !arg.text.contains(' '));
     if secret {
-        run.effect(Kind::SendOut, &run.line(), Scope::Remote, R5, "mails a secret");
+        run.effect(EffectKind::SendOut, &run.line(), EffectScope::Remote, R5, "mails a secret");
     }
 }
 
@@ -272,7 +276,7 @@ fn is_metadata_service(host: &str) -> bool {
 }
 
 /// Reports a request that moves money, or that publishes text to others at once.
-fn post(run: &mut Run<'_, '_>, url: &str) {
+fn post(run: &mut CommandRun<'_, '_>, url: &str) {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let path = rest.split(['?', '#']).next().unwrap_or("");
     let money = [
@@ -336,17 +340,17 @@ fn post(run: &mut Run<'_, '_>, url: &str) {
         .any(|part| matches!(part, "deploy" | "deployments" | "releases" | "rollback" | "promote"));
     if path.split('/').skip(1).any(|part| money.contains(&part)) {
         let why = "moves money";
-        run.sure(Kind::Spend, url, Scope::Remote, R5, Certainty::Likely, why);
+        run.sure(EffectKind::Spend, url, EffectScope::Remote, R5, Certainty::Likely, why);
     } else if speaks {
-        run.effect(Kind::SendOut, url, Scope::Remote, R1, "sends a message");
+        run.effect(EffectKind::SendOut, url, EffectScope::Remote, R1, "sends a message");
     } else if destroys {
-        run.ask(Kind::RemoteState, url, Scope::Remote, "sends a request to delete");
+        run.ask(EffectKind::RemoteState, url, EffectScope::Remote, "sends a request to delete");
     } else if deploys {
-        run.ask(Kind::RemoteState, url, Scope::Remote, "changes what people use");
+        run.ask(EffectKind::RemoteState, url, EffectScope::Remote, "changes what people use");
     }
 }
 
-fn request(run: &mut Run<'_, '_>) {
+fn request(run: &mut CommandRun<'_, '_>) {
     let grammar = grammar(run.name);
     let parsed = grammar.parse(run.args);
     if parsed.informs() {
@@ -372,16 +376,27 @@ fn request(run: &mut Run<'_, '_>) {
     let url = parsed.value("", "url").map_or(url, str::to_owned);
     let by_query = ["_delete_by_query", "_update_by_query"].iter().any(|piece| url.contains(piece));
     if is_metadata_service(host_of(&url)) {
-        run.effect(Kind::ReadSecret, &url, Scope::Remote, R1, "reads the machine's credentials");
+        run.effect(
+            EffectKind::ReadSecret,
+            &url,
+            EffectScope::Remote,
+            R1,
+            "reads the machine's credentials",
+        );
     }
     // A service on this machine is the developer's own, unless it keeps data.
     let is_own = is_loopback(host_of(&url));
     if is_own && keeps_data(&url) && (method == "DELETE" || by_query) {
-        run.ask(Kind::RemoteState, &url, Scope::Unknown, "deletes from a store of data");
+        run.ask(
+            EffectKind::RemoteState,
+            &url,
+            EffectScope::Unknown,
+            "deletes from a store of data",
+        );
     } else if !is_own && (matches!(&*method, "DELETE" | "PURGE") || by_query) {
         run.remote(&url, "sends a request to delete");
     } else if url.contains("/_close") || url.contains("_forcemerge") {
-        run.ask(Kind::RemoteState, &url, Scope::Remote, "changes an index");
+        run.ask(EffectKind::RemoteState, &url, EffectScope::Remote, "changes an index");
     }
     let posts = matches!(&*method, "POST" | "PUT")
         || parsed.options.iter().any(|given| {
@@ -392,10 +407,15 @@ fn request(run: &mut Run<'_, '_>) {
     }
     // Replacing a thing at a service changes it for others.
     if matches!(&*method, "PUT" | "PATCH") && !is_own && !is_bucket_upload(&parsed) {
-        run.ask(Kind::RemoteState, &url, Scope::Remote, "changes a thing at a service");
+        run.ask(EffectKind::RemoteState, &url, EffectScope::Remote, "changes a thing at a service");
     }
     if !is_own && posts_mutation(&parsed) {
-        run.ask(Kind::RemoteState, &url, Scope::Remote, "sends a mutation that deletes");
+        run.ask(
+            EffectKind::RemoteState,
+            &url,
+            EffectScope::Remote,
+            "sends a mutation that deletes",
+        );
     }
     // Without a check of the certificate, a secret may go to anyone.
     let logs_in = parsed.options.iter().any(|given| match given.name {
@@ -407,9 +427,9 @@ fn request(run: &mut Run<'_, '_>) {
     });
     if parsed.has("k", "insecure") && logs_in && !is_own && run.name == "curl" {
         run.effect(
-            Kind::SendOut,
+            EffectKind::SendOut,
             &url,
-            Scope::Remote,
+            EffectScope::Remote,
             R1,
             "logs in without looking at the certificate",
         );
@@ -421,7 +441,12 @@ fn request(run: &mut Run<'_, '_>) {
         run.remote(&url, "deletes from a cluster");
     }
     if !is_own && names_foreign_secret(&parsed, &url) {
-        run.ask(Kind::SendOut, &url, Scope::Remote, "sends a secret of the environment");
+        run.ask(
+            EffectKind::SendOut,
+            &url,
+            EffectScope::Remote,
+            "sends a secret of the environment",
+        );
     }
     if let Some(path) = url.strip_prefix("file://") {
         let call = run.call;
@@ -465,7 +490,7 @@ fn request(run: &mut Run<'_, '_>) {
         sends = true;
     }
     if sends {
-        run.effect(Kind::SendOut, &url, Scope::Remote, R5, "sends a secret");
+        run.effect(EffectKind::SendOut, &url, EffectScope::Remote, R5, "sends a secret");
     }
     // A file saved under the name of the address.
     let saved = if run.name == "wget" {
@@ -484,12 +509,12 @@ fn request(run: &mut Run<'_, '_>) {
 }
 
 /// Whether the command is `curl -T FILE` to an address made for this one file.
-fn is_bucket_upload(parsed: &crate::options::Parsed<'_>) -> bool {
+fn is_bucket_upload(parsed: &crate::options::ParsedOptions<'_>) -> bool {
     parsed.has("T", "upload-file")
 }
 
 /// Whether a request is a GraphQL mutation whose name indicates a deletion.
-fn posts_mutation(parsed: &crate::options::Parsed<'_>) -> bool {
+fn posts_mutation(parsed: &crate::options::ParsedOptions<'_>) -> bool {
     parsed.options.iter().filter_map(|given| given.value).any(|value| {
         let Some((_, rest)) = value.split_once("mutation") else { return false };
         rest.split(|c: char| !c.is_alphanumeric() && c != '_')
@@ -500,7 +525,7 @@ fn posts_mutation(parsed: &crate::options::Parsed<'_>) -> bool {
 
 /// Whether an address or a body holds a token of a service other than the destination. A token in a
 /// header is the normal way to log in.
-fn names_foreign_secret(parsed: &crate::options::Parsed<'_>, url: &str) -> bool {
+fn names_foreign_secret(parsed: &crate::options::ParsedOptions<'_>, url: &str) -> bool {
     let bodies = parsed.options.iter().filter(|given| {
         matches!(
             given.name,
@@ -552,7 +577,7 @@ const TOKENS: &[(&str, &[&str])] = &[
 /// Whether the only secret of the command is the token of the destination service, in the
 /// authorization header: `curl -H "Authorization: Bearer $(gh auth token)"
 /// https://api.github.com/user`
-fn logs_in_with_own_token(run: &Run<'_, '_>, url: &str) -> bool {
+fn logs_in_with_own_token(run: &CommandRun<'_, '_>, url: &str) -> bool {
     let host = host_of(url).to_ascii_lowercase();
     let is_at = |home: &&str| {
         host.strip_suffix(*home).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
@@ -560,7 +585,8 @@ fn logs_in_with_own_token(run: &Run<'_, '_>, url: &str) -> bool {
     let is_own = |program: &str| {
         TOKENS.iter().any(|(name, homes)| *name == program && homes.iter().any(is_at))
     };
-    let mut read = run.analyzer.effects.iter().filter(|e| e.kind == Kind::ReadSecret).peekable();
+    let mut read =
+        run.analyzer.effects.iter().filter(|e| e.kind == EffectKind::ReadSecret).peekable();
     let is_in_place = |arg: &Arg| {
         let text = arg.text.to_ascii_lowercase();
         text.trim_start_matches("-h").trim_start().starts_with("authorization:")
@@ -572,7 +598,7 @@ fn logs_in_with_own_token(run: &Run<'_, '_>, url: &str) -> bool {
         && run.args.iter().filter(|arg| arg.dynamic).all(is_in_place)
 }
 
-fn write(run: &mut Run<'_, '_>, file: &str, dynamic: bool) {
+fn write(run: &mut CommandRun<'_, '_>, file: &str, dynamic: bool) {
     if matches!(file, "-" | "/dev/null" | "/dev/stdout") {
         return;
     }
@@ -585,7 +611,7 @@ fn write(run: &mut Run<'_, '_>, file: &str, dynamic: bool) {
     }
 }
 
-fn connection(run: &mut Run<'_, '_>) {
+fn connection(run: &mut CommandRun<'_, '_>) {
     let line = run.line();
     let shell = run.args.iter().any(|arg| {
         let text = arg.text.as_str();
@@ -596,28 +622,46 @@ fn connection(run: &mut Run<'_, '_>) {
             || text.to_ascii_uppercase().starts_with("SYSTEM:")
     });
     if shell && run.name != "telnet" {
-        run.effect(Kind::SendOut, &line, Scope::Remote, R5, "gives a shell to another machine");
+        run.effect(
+            EffectKind::SendOut,
+            &line,
+            EffectScope::Remote,
+            R5,
+            "gives a shell to another machine",
+        );
     } else if run.call.secret
         || run.call.input == Flow::Secret
         || matches!(&run.call.input, Flow::File(file) if secrecy(file).is_some())
     {
-        run.effect(Kind::SendOut, &line, Scope::Remote, R5, "sends a secret");
+        run.effect(EffectKind::SendOut, &line, EffectScope::Remote, R5, "sends a secret");
     } else if let Flow::Text(text) = &run.call.input
         && ["flush_all", "flushall", "flushdb", "shutdown"]
             .iter()
             .any(|word| text.to_ascii_lowercase().contains(word))
     {
-        run.ask(Kind::Delete, &line, Scope::Remote, "empties a store");
+        run.ask(EffectKind::Delete, &line, EffectScope::Remote, "empties a store");
     } else if run.name == "telnet" && !run.args.is_empty() {
-        run.effect(Kind::SendOut, &line, Scope::Remote, R1, "opens an unencrypted connection");
+        run.effect(
+            EffectKind::SendOut,
+            &line,
+            EffectScope::Remote,
+            R1,
+            "opens an unencrypted connection",
+        );
     } else if matches!(run.call.input, Flow::File(_))
         || run.args.iter().any(|arg| arg.text.starts_with("-l") || arg.text == "-lvnp")
     {
-        run.effect(Kind::SendOut, &line, Scope::Remote, R1, "opens a raw network connection");
+        run.effect(
+            EffectKind::SendOut,
+            &line,
+            EffectScope::Remote,
+            R1,
+            "opens a raw network connection",
+        );
     }
 }
 
-fn ssh(run: &mut Run<'_, '_>) {
+fn ssh(run: &mut CommandRun<'_, '_>) {
     let grammar = Program::open("B= b= c= D= E= e= F= I= i= J= L= l= m= O= o= p= Q= R= S= W= w=");
     let (_, at) = grammar.parse_until(run.args, true);
     let host = run.args.get(at).map_or("", |arg| arg.text.as_str()).to_owned();
@@ -630,7 +674,13 @@ fn ssh(run: &mut Run<'_, '_>) {
         .map(|arg| arg.text.as_str())
         .collect();
     if run.call.secret || run.call.input == Flow::Secret {
-        run.effect(Kind::SendOut, &host, Scope::Remote, R5, "sends a secret to another machine");
+        run.effect(
+            EffectKind::SendOut,
+            &host,
+            EffectScope::Remote,
+            R5,
+            "sends a secret to another machine",
+        );
     }
     for arg in run.args {
         if let Some((_, text)) = arg.text.split_once("LocalCommand=") {
@@ -642,7 +692,13 @@ fn ssh(run: &mut Run<'_, '_>) {
         .iter()
         .any(|arg| arg.text.contains("ProxyCommand=") && !arg.text.contains("ProxyCommand=none"))
     {
-        run.effect(Kind::ExecuteUntrusted, &host, Scope::Unknown, R1, "runs a program to connect");
+        run.effect(
+            EffectKind::ExecuteUntrusted,
+            &host,
+            EffectScope::Unknown,
+            R1,
+            "runs a program to connect",
+        );
         let commands = run.args.iter().filter_map(|arg| arg.text.split_once("ProxyCommand="));
         for text in commands.map(|(_, text)| text.to_owned()).collect::<Vec<_>>() {
             run.shell_text(&text);
@@ -650,13 +706,19 @@ fn ssh(run: &mut Run<'_, '_>) {
     }
     if command.is_empty() {
         if super::names_production(&[Arg::plain(&host)]) && run.call.input == Flow::None {
-            run.effect(Kind::Privilege, &host, Scope::Remote, R1, "opens a shell in production");
+            run.effect(
+                EffectKind::Privilege,
+                &host,
+                EffectScope::Remote,
+                R1,
+                "opens a shell in production",
+            );
         }
         if let Flow::Text(text) = run.call.input.clone() {
-            super::carriers::elsewhere(run, Scope::Remote, |run| run.shell_text(&text));
+            super::carriers::elsewhere(run, EffectScope::Remote, |run| run.shell_text(&text));
         }
         return;
     }
     let text = command.join(" ");
-    super::carriers::elsewhere(run, Scope::Remote, |run| run.shell_text(&text));
+    super::carriers::elsewhere(run, EffectScope::Remote, |run| run.shell_text(&text));
 }

@@ -36,14 +36,14 @@
 //! ```
 
 use super::git::discard;
-use crate::effects::{Kind, Reversibility, Scope};
+use crate::effects::{EffectKind, EffectScope, Reversibility};
 use crate::expand::Arg;
-use crate::lookup::{Lookup, column};
-use crate::run::Run;
+use crate::lookup::{NameLookup, column};
+use crate::run::CommandRun;
 use Reversibility::{R3, R4, R5};
 
 /// A command that loses work.
-struct Row {
+struct VcsCommandRow {
     programs: &'static [&'static str],
     /// Words of the command, each with its aliases.
     words: &'static [&'static [&'static str]],
@@ -59,11 +59,11 @@ const BZR: &[&str] = &["bzr", "brz"];
 
 macro_rules! row {
     ($programs:expr, [$($words:expr),*], [$($option:literal),*], $level:ident, $why:literal) => {
-        Row { programs: $programs, words: &[$(&$words),*], options: &[$($option),*], level: $level, why: $why }
+        VcsCommandRow { programs: $programs, words: &[$(&$words),*], options: &[$($option),*], level: $level, why: $why }
     };
 }
 
-const ROWS: &[Row] = &[
+const ROWS: &[VcsCommandRow] = &[
     // Mercurial and Sapling
     row!(HG, [["strip", "debugstrip"]], [], R4, "removes commits"),
     row!(HG, [["prune", "hide", "obsolete", "undo"]], [], R3, "hides commits"),
@@ -165,7 +165,7 @@ const ROWS: &[Row] = &[
 ];
 
 const PROGRAMS: [&[&str]; ROWS.len()] = column!(ROWS.programs, &[] as &[&str]);
-static KNOWN: Lookup<64> = Lookup::new(&PROGRAMS);
+static KNOWN: NameLookup<64> = NameLookup::new(&PROGRAMS);
 
 /// Returns the names of the programs.
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
@@ -212,7 +212,7 @@ fn parse(args: &[Arg]) -> (Vec<&str>, Vec<&str>) {
 
 /// Whether one of a row's options is given. Single letters may be clustered, and long names may be
 /// abbreviated.
-fn has_option(row: &Row, options: &[&str]) -> bool {
+fn has_option(row: &VcsCommandRow, options: &[&str]) -> bool {
     options.iter().any(|given| {
         row.options.iter().any(|option| match option.strip_prefix("--") {
             Some(long) => given
@@ -226,7 +226,7 @@ fn has_option(row: &Row, options: &[&str]) -> bool {
     })
 }
 
-pub(super) fn run(run: &mut Run<'_, '_>) {
+pub(super) fn run(run: &mut CommandRun<'_, '_>) {
     let (words, options) = parse(run.args);
     let rehearses =
         |option: &&str| matches!(*option, "-n" | "--dry-run" | "--help" | "-h" | "--print");
@@ -234,7 +234,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         return;
     }
     let target = words.join(" ");
-    let begins = |row: &&Row| {
+    let begins = |row: &&VcsCommandRow| {
         row.programs.contains(&run.name)
             && row
                 .words
@@ -256,7 +256,12 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             Some(&("delete" | "del" | "rm" | "remove" | "mv" | "move"))
         ) && words.iter().any(|word| word.contains("://")) =>
         {
-            run.ask(Kind::RemoteState, &target, Scope::Remote, "deletes in the repository");
+            run.ask(
+                EffectKind::RemoteState,
+                &target,
+                EffectScope::Remote,
+                "deletes in the repository",
+            );
         }
         None => {}
     }

@@ -69,13 +69,13 @@
 //! ```
 
 use super::{frameworks, only_informs, plain_words, runners, sources};
-use crate::effects::{Kind, Reversibility, Scope};
+use crate::effects::{EffectKind, EffectScope, Reversibility};
 use crate::expand::Arg;
 use crate::pipes::Flow;
-use crate::run::Run;
+use crate::run::CommandRun;
 use Reversibility::{R1, R3};
 
-pub(super) fn run(run: &mut Run<'_, '_>) {
+pub(super) fn run(run: &mut CommandRun<'_, '_>) {
     let args = run.args;
     let name = run.name;
     let is_code = |arg: &Arg| matches!(&*arg.text, "-e" | "--eval" | "-p" | "--print" | "eval");
@@ -112,7 +112,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
 
 /// Reports changes of how a package manager works, and removals known only at run time; returns
 /// whether the command is one of them.
-fn settings(run: &mut Run<'_, '_>, words: &[&str]) -> bool {
+fn settings(run: &mut CommandRun<'_, '_>, words: &[&str]) -> bool {
     let (name, args, target) = (run.name, run.args, words.join(" "));
     let first = words.first().copied().unwrap_or("");
     let second = words.get(1).copied().unwrap_or("");
@@ -127,7 +127,7 @@ fn settings(run: &mut Run<'_, '_>, words: &[&str]) -> bool {
                 && !matches!(second, "get" | "list" | "delete" | "unset") =>
         {
             let why = "changes where packages come from";
-            run.effect(Kind::Persist, &target, Scope::Home, R1, why);
+            run.effect(EffectKind::Persist, &target, EffectScope::Home, R1, why);
         }
         // A script that is set here is run by name later.
         ("npm" | "pnpm", "pkg") if second == "set" => {
@@ -155,22 +155,22 @@ fn settings(run: &mut Run<'_, '_>, words: &[&str]) -> bool {
                 && target.contains("false") =>
         {
             let why = "turns off a protection of the package manager";
-            run.effect(Kind::Persist, &target, Scope::Home, R1, why);
+            run.effect(EffectKind::Persist, &target, EffectScope::Home, R1, why);
         }
         ("cargo", "uninstall") if is_dynamic() => {
-            run.ask(Kind::Delete, &target, Scope::Home, why);
+            run.ask(EffectKind::Delete, &target, EffectScope::Home, why);
         }
         ("pip" | "pip3", "uninstall")
             if is_dynamic()
                 || words.contains(&"pip")
                 || args.iter().any(|arg| arg.text.contains("/dev/fd/")) =>
         {
-            run.ask(Kind::Delete, &target, Scope::Home, why);
+            run.ask(EffectKind::Delete, &target, EffectScope::Home, why);
         }
         ("npm" | "pnpm" | "yarn", "uninstall" | "rm" | "remove" | "un")
             if is_dynamic() || words.contains(&name) =>
         {
-            run.ask(Kind::Delete, &target, Scope::Home, why);
+            run.ask(EffectKind::Delete, &target, EffectScope::Home, why);
         }
         _ => return false,
     }
@@ -178,7 +178,7 @@ fn settings(run: &mut Run<'_, '_>, words: &[&str]) -> bool {
 }
 
 /// Analyzes scripts by their names: `npm run db:reset` says what it does.
-fn scripts(run: &mut Run<'_, '_>, first: &str, second: &str) {
+fn scripts(run: &mut CommandRun<'_, '_>, first: &str, second: &str) {
     let name = run.name;
     let script = match (name, first) {
         ("npm" | "pnpm" | "yarn" | "bun" | "deno" | "pdm", "run" | "run-script" | "task") => second,
@@ -197,9 +197,9 @@ fn scripts(run: &mut Run<'_, '_>, first: &str, second: &str) {
             | "drop-db"
     ) {
         run.sure(
-            Kind::Delete,
+            EffectKind::Delete,
             script,
-            Scope::Unknown,
+            EffectScope::Unknown,
             R3,
             crate::effects::Certainty::Likely,
             "runs a script that says it drops a database",
@@ -230,13 +230,13 @@ fn scripts(run: &mut Run<'_, '_>, first: &str, second: &str) {
     }
 }
 
-fn untrusted(run: &mut Run<'_, '_>, target: &str, why: &'static str) {
-    run.effect(Kind::ExecuteUntrusted, target, Scope::Remote, R1, why);
+fn untrusted(run: &mut CommandRun<'_, '_>, target: &str, why: &'static str) {
+    run.effect(EffectKind::ExecuteUntrusted, target, EffectScope::Remote, R1, why);
 }
 
 /// Reports what an installer takes from sources other than a registry: an address, a repository,
 /// another index, or a file that was not inspected.
-fn installs(run: &mut Run<'_, '_>, words: &[&str]) {
+fn installs(run: &mut CommandRun<'_, '_>, words: &[&str]) {
     let args = run.args;
     let first = words.first().copied().unwrap_or("");
     let installs = words.iter().take(3).any(|word| {
@@ -378,7 +378,7 @@ fn installs(run: &mut Run<'_, '_>, words: &[&str]) {
     }
 }
 
-fn package_program(run: &mut Run<'_, '_>, program: &str) {
+fn package_program(run: &mut CommandRun<'_, '_>, program: &str) {
     // `uvx --from git+https://… tool`, `pipx run --spec URL tool`, `npx -p URL tool`
     let before = run.args.iter().position(|arg| arg.text == program).unwrap_or(run.args.len());
     let own = run.args.get(..before).unwrap_or_default();
@@ -438,9 +438,9 @@ fn package_program(run: &mut Run<'_, '_>, program: &str) {
         {
             let target = first.text.clone();
             return run.effect(
-                Kind::ExecuteUntrusted,
+                EffectKind::ExecuteUntrusted,
                 &target,
-                Scope::Remote,
+                EffectScope::Remote,
                 R3,
                 "runs a program from a URL",
             );

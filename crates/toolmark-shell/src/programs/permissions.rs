@@ -30,12 +30,12 @@
 //! chmod -R 755 src
 //! ```
 
-use crate::effects::{Kind, Reversibility, Scope};
+use crate::effects::{EffectKind, EffectScope, Reversibility};
 use crate::program::Program;
-use crate::run::Run;
+use crate::run::CommandRun;
 use Reversibility::{R1, R3, R4};
 
-pub(super) fn run(run: &mut Run<'_, '_>) {
+pub(super) fn run(run: &mut CommandRun<'_, '_>) {
     let grammar = if run.name == "setfacl" {
         Program::open(
             "m/modify= x/remove= M/modify-file= X/remove-file= R/recursive set= set-file=",
@@ -84,45 +84,52 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         if arg.dynamic && !recursive {
             continue;
         }
-        let root =
-            place.whole && matches!(place.scope, Scope::System | Scope::Home | Scope::Outside);
+        let root = place.whole
+            && matches!(
+                place.scope,
+                EffectScope::System | EffectScope::Home | EffectScope::Outside
+            );
         let (level, why) = match place.scope {
-            Scope::System | Scope::Device if recursive || open || setuid => {
+            EffectScope::System | EffectScope::Device if recursive || open || setuid => {
                 (R4, "changes the rights of system files")
             }
             _ if root && recursive => (R4, "changes rights recursively"),
             _ if setuid => (R3, "lets a program run with its owner's rights"),
-            Scope::System | Scope::Device => (R3, "changes the rights of system files"),
-            Scope::VcsMetadata if recursive && open => {
+            EffectScope::System | EffectScope::Device => (R3, "changes the rights of system files"),
+            EffectScope::VcsMetadata if recursive && open => {
                 (R3, "changes the rights of version control data")
             }
             _ if run.name.contains("chown") && given.starts_with("root") => {
                 (R3, "makes root the owner of a file")
             }
-            Scope::Home | Scope::Outside if recursive => (R3, "changes rights recursively"),
+            EffectScope::Home | EffectScope::Outside if recursive => {
+                (R3, "changes rights recursively")
+            }
             _ if recursive
                 && (open
-                    || arg.glob && matches!(place.scope, Scope::TreeUntracked)
+                    || arg.glob && matches!(place.scope, EffectScope::TreeUntracked)
                     || run.name.contains("chown") && place.whole) =>
             {
                 (R3, "changes rights recursively")
             }
-            _ if open && place.scope != Scope::Temp => (R3, "makes files writable for everyone"),
+            _ if open && place.scope != EffectScope::Temp => {
+                (R3, "makes files writable for everyone")
+            }
             _ if recursive && arg.dynamic && arg.text.starts_with('$') => {
                 (R3, "changes the rights of a path known only at run time")
             }
-            Scope::Unknown if recursive => {
+            EffectScope::Unknown if recursive => {
                 (R3, "changes the rights of a path known only at run time")
             }
             _ => (Reversibility::R0, "changes the rights of a file"),
         };
-        run.effect(Kind::Privilege, &place.display, place.scope, level, why);
+        run.effect(EffectKind::Privilege, &place.display, place.scope, level, why);
     }
     if run.name == "setcap" {
         run.effect(
-            Kind::Privilege,
+            EffectKind::Privilege,
             &run.line(),
-            Scope::System,
+            EffectScope::System,
             R1,
             "grants capabilities to a program",
         );

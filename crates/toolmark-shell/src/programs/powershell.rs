@@ -54,10 +54,10 @@
 //! ```
 
 use super::delete;
-use crate::effects::{Certainty, Kind, Reversibility, Scope};
+use crate::effects::{Certainty, EffectKind, EffectScope, Reversibility};
 use crate::expand::Arg;
 use crate::pipes::Flow;
-use crate::run::Run;
+use crate::run::CommandRun;
 use Reversibility::{R1, R3, R4, R5};
 
 /// Words of commands that download.
@@ -358,13 +358,13 @@ fn is_switch(name: &str) -> bool {
         || matches!(name, "r" | "f" | "s")
 }
 
-pub(super) fn run(run: &mut Run<'_, '_>) {
+pub(super) fn run(run: &mut CommandRun<'_, '_>) {
     let name = full_name(run.name, false).to_owned();
     cmdlet(run, &name);
 }
 
 /// Analyzes a command by its full name.
-pub(super) fn cmdlet(run: &mut Run<'_, '_>, name: &str) {
+pub(super) fn cmdlet(run: &mut CommandRun<'_, '_>, name: &str) {
     let given = Given::parse(run.args);
     if given.has("whatif") && given.named.iter().any(|(name, _)| name.starts_with("wh")) {
         return;
@@ -424,7 +424,7 @@ pub(super) fn cmdlet(run: &mut Run<'_, '_>, name: &str) {
             let is_registry = |path: &Arg| is_registry(&path.text);
             if given.paths().iter().any(is_registry) {
                 let why = "changes the registry";
-                run.effect(Kind::Persist, &run.line(), Scope::System, R3, why);
+                run.effect(EffectKind::Persist, &run.line(), EffectScope::System, R3, why);
             }
         }
         name => by_verb(run, name, &given),
@@ -432,7 +432,7 @@ pub(super) fn cmdlet(run: &mut Run<'_, '_>, name: &str) {
 }
 
 /// Analyzes other commands by their verb.
-fn by_verb(run: &mut Run<'_, '_>, name: &str, given: &Given<'_>) {
+fn by_verb(run: &mut CommandRun<'_, '_>, name: &str, given: &Given<'_>) {
     let Some((verb, noun)) = name.split_once('-') else { return };
     let target = run.line();
     let says = |words: &[&str]| words.iter().any(|word| noun.contains(word));
@@ -450,58 +450,104 @@ fn by_verb(run: &mut Run<'_, '_>, name: &str, given: &Given<'_>) {
         "format" | "clear" | "initialize" | "remove" | "reset" | "resize"
             if DISK_NOUNS.contains(&noun) =>
         {
-            run.effect(Kind::Delete, &target, Scope::Device, R4, "destroys what is on a disk");
+            run.effect(
+                EffectKind::Delete,
+                &target,
+                EffectScope::Device,
+                R4,
+                "destroys what is on a disk",
+            );
         }
         "clear" if noun == "recyclebin" => {
-            run.effect(Kind::Delete, "the trash", Scope::Home, R4, "empties the trash");
+            run.effect(EffectKind::Delete, "the trash", EffectScope::Home, R4, "empties the trash");
         }
         "clear" if says(&["eventlog", "winevent"]) => {
-            run.effect(Kind::Delete, &target, Scope::System, R4, "deletes system logs");
+            run.effect(EffectKind::Delete, &target, EffectScope::System, R4, "deletes system logs");
         }
         "remove" | "clear" | "uninstall" | "unpublish" => {
             let certainty = Certainty::Likely;
             let why = "removes something for good";
-            run.sure(Kind::RemoteState, &target, Scope::Unknown, R5, certainty, why);
+            run.sure(EffectKind::RemoteState, &target, EffectScope::Unknown, R5, certainty, why);
         }
         "stop" | "restart" if noun == "computer" => {
-            run.ask(Kind::StopService, &target, Scope::System, "shuts down the machine");
+            run.ask(
+                EffectKind::StopService,
+                &target,
+                EffectScope::System,
+                "shuts down the machine",
+            );
         }
         // A single process ID was presumably looked up before.
         "stop" if noun == "process" && given.value(&["id"]).is_some_and(|arg| !arg.dynamic) => {
             let level = Reversibility::R2;
-            run.effect(Kind::StopService, &target, Scope::System, level, "stops a process");
+            run.effect(
+                EffectKind::StopService,
+                &target,
+                EffectScope::System,
+                level,
+                "stops a process",
+            );
         }
         "stop" | "suspend" | "restart" => {
-            run.ask(Kind::StopService, &target, Scope::System, "stops a process or a service");
+            run.ask(
+                EffectKind::StopService,
+                &target,
+                EffectScope::System,
+                "stops a process or a service",
+            );
         }
         "disable" | "reset" | "revoke" | "dismount" | "unregister" | "uninitialize" => {
-            run.ask(Kind::StopService, &target, Scope::System, "turns something off");
+            run.ask(EffectKind::StopService, &target, EffectScope::System, "turns something off");
         }
         "set" if noun == "executionpolicy" => {
             let scope = given.value(&["scope"]).map(|arg| arg.text.to_ascii_lowercase());
             if scope.as_deref() != Some("process") {
                 let why = "lets any script run";
-                run.effect(Kind::Privilege, &target, Scope::System, R3, why);
+                run.effect(EffectKind::Privilege, &target, EffectScope::System, R3, why);
             }
         }
         "set" | "add" if says(&["mppreference"]) => {
-            run.effect(Kind::Privilege, &target, Scope::System, R3, "weakens the virus scanner");
+            run.effect(
+                EffectKind::Privilege,
+                &target,
+                EffectScope::System,
+                R3,
+                "weakens the virus scanner",
+            );
         }
         "set" if says(&["firewall"]) && is_false() => {
-            run.ask(Kind::StopService, &target, Scope::System, "changes the firewall");
+            run.ask(EffectKind::StopService, &target, EffectScope::System, "changes the firewall");
         }
         "set" if noun == "acl" => {
-            run.effect(Kind::Privilege, &target, Scope::Unknown, R3, "changes permissions");
+            run.effect(
+                EffectKind::Privilege,
+                &target,
+                EffectScope::Unknown,
+                R3,
+                "changes permissions",
+            );
         }
         "add" | "new" | "set" | "enable"
             if says(&["groupmember", "localuser", "aduser", "localgroup", "adgroup"]) =>
         {
-            run.effect(Kind::Privilege, &target, Scope::System, R3, "gives somebody more rights");
+            run.effect(
+                EffectKind::Privilege,
+                &target,
+                EffectScope::System,
+                R3,
+                "gives somebody more rights",
+            );
         }
         "register" | "new" | "set"
             if says(&["scheduledtask", "scheduledjob"]) || noun == "service" =>
         {
-            run.effect(Kind::Persist, &target, Scope::System, R1, "takes effect in later sessions");
+            run.effect(
+                EffectKind::Persist,
+                &target,
+                EffectScope::System,
+                R1,
+                "takes effect in later sessions",
+            );
         }
         _ => {}
     }
@@ -514,7 +560,7 @@ pub(super) fn is_registry(path: &str) -> bool {
         || lower.starts_with("registry::")
 }
 
-fn each(run: &mut Run<'_, '_>, paths: &[Arg], program: &[&str]) {
+fn each(run: &mut CommandRun<'_, '_>, paths: &[Arg], program: &[&str]) {
     for path in paths {
         let mut words: Vec<Arg> = program.iter().map(|word| Arg::plain(word)).collect();
         words.push(path.clone());
@@ -523,7 +569,7 @@ fn each(run: &mut Run<'_, '_>, paths: &[Arg], program: &[&str]) {
 }
 
 /// Analyzes a request as `curl` would send it.
-fn request(run: &mut Run<'_, '_>, given: &Given<'_>) {
+fn request(run: &mut CommandRun<'_, '_>, given: &Given<'_>) {
     let url = given.value(&["uri"]).or(given.rest.first().copied());
     let mut words = vec![Arg::plain("curl")];
     if let Some(method) = given.value(&["method"]) {
@@ -552,7 +598,7 @@ fn request(run: &mut Run<'_, '_>, given: &Given<'_>) {
     }
 }
 
-fn start(run: &mut Run<'_, '_>, given: &Given<'_>) {
+fn start(run: &mut CommandRun<'_, '_>, given: &Given<'_>) {
     let program = given.value(&["filepath"]).or(given.rest.first().copied()).cloned();
     let list = given.value(&["argumentlist", "args"]).or(given.rest.get(1).copied());
     let Some(program) = program else { return };
@@ -563,11 +609,11 @@ fn start(run: &mut Run<'_, '_>, given: &Given<'_>) {
     run.inner(words, Flow::None);
 }
 
-fn expression(run: &mut Run<'_, '_>) {
+fn expression(run: &mut CommandRun<'_, '_>) {
     let text = run.line();
     if runs_download(&format!("iex {text}")) || run.call.remote || run.call.input == Flow::Remote {
         let why = "runs downloaded code";
-        run.effect(Kind::ExecuteUntrusted, "a download", Scope::Remote, R5, why);
+        run.effect(EffectKind::ExecuteUntrusted, "a download", EffectScope::Remote, R5, why);
     } else {
         super::powershell_text::run(run, &text);
     }

@@ -2,13 +2,13 @@
 //! assumed to run.
 
 use super::powershell::{cmdlet, full_name, is_cmdlet, runs_download};
-use crate::analyze::Call;
+use crate::analyze::CommandContext;
 use crate::dos;
-use crate::effects::{Certainty, Kind, Reversibility, Scope};
+use crate::effects::{Certainty, EffectKind, EffectScope, Reversibility};
 use crate::expand::Arg;
 use crate::inline::{self, Language};
 use crate::pipes::Flow;
-use crate::run::Run;
+use crate::run::CommandRun;
 use std::iter::Peekable;
 use std::str::Chars;
 
@@ -19,7 +19,7 @@ const MAX_COMMANDS: usize = 256;
 
 /// A token of a text.
 #[derive(Debug, PartialEq)]
-enum Token {
+enum PowershellToken {
     Word(Arg),
     /// An assignment: `$x =`.
     Assign,
@@ -124,7 +124,7 @@ fn without_quoted(text: &str) -> String {
 }
 
 /// Analyzes a text.
-pub(crate) fn run(run: &mut Run<'_, '_>, text: &str) {
+pub(crate) fn run(run: &mut CommandRun<'_, '_>, text: &str) {
     if !run.analyzer.spend() || text.len() > MAX_TEXT {
         run.analyzer.note(Some(crate::ir::Partial::TooDeep));
         return;
@@ -133,26 +133,32 @@ pub(crate) fn run(run: &mut Run<'_, '_>, text: &str) {
     if runs_download(text) {
         let why = "runs downloaded code";
         let level = Reversibility::R5;
-        run.effect(Kind::ExecuteUntrusted, "a download", Scope::Remote, level, why);
+        run.effect(EffectKind::ExecuteUntrusted, "a download", EffectScope::Remote, level, why);
     }
     if text.contains("]::") {
         inline::scan(run, Language::PowerShell, &text.replace('\\', "/"));
     }
     if starts_endlessly(text) {
         let why = "starts copies of itself endlessly";
-        let (scope, level) = (Scope::System, Reversibility::R4);
-        run.effect(Kind::StopService, "the machine", scope, level, why);
+        let (scope, level) = (EffectScope::System, Reversibility::R4);
+        run.effect(EffectKind::StopService, "the machine", scope, level, why);
     }
     if sets_environment(text) {
         let why = "changes the environment of later sessions";
-        run.effect(Kind::Persist, "the environment", Scope::Home, Reversibility::R3, why);
+        run.effect(
+            EffectKind::Persist,
+            "the environment",
+            EffectScope::Home,
+            Reversibility::R3,
+            why,
+        );
     }
     if text.to_ascii_lowercase().contains(".delete(") && !text.contains("]::") {
         let why = "deletes what it found";
         let (level, certainty) = (Reversibility::R4, Certainty::Unresolved);
-        run.sure(Kind::Delete, "objects", Scope::Unknown, level, certainty, why);
+        run.sure(EffectKind::Delete, "objects", EffectScope::Unknown, level, certainty, why);
     }
-    let mut reader = Reader {
+    let mut reader = PowershellReader {
         rest: text.chars().peekable(),
         out: Vec::new(),
         assigned: None,
@@ -184,7 +190,7 @@ fn sets_environment(text: &str) -> bool {
 }
 
 /// Runs the commands in order. The items listed by one are passed to the next through a pipe.
-fn commands(run: &mut Run<'_, '_>, tokens: Vec<Token>) {
+fn commands(run: &mut CommandRun<'_, '_>, tokens: Vec<PowershellToken>) {
     let mut words: Vec<Arg> = Vec::new();
     let mut listed: Vec<Arg> = Vec::new();
     let mut outer: Vec<Vec<Arg>> = Vec::new();
@@ -193,21 +199,21 @@ fn commands(run: &mut Run<'_, '_>, tokens: Vec<Token>) {
     let mut aliases: Vec<(String, String)> = Vec::new();
     // Value of `$_` in the block of a loop.
     let mut element: Vec<Arg> = Vec::new();
-    for token in tokens.into_iter().chain([Token::End]) {
+    for token in tokens.into_iter().chain([PowershellToken::End]) {
         match token {
-            Token::Word(word) if is_element(&word) && !element.is_empty() => {
+            PowershellToken::Word(word) if is_element(&word) && !element.is_empty() => {
                 words.extend(element.iter().cloned());
             }
-            Token::Word(mut word) => {
+            PowershellToken::Word(mut word) => {
                 let alias = aliases.iter().find(|(name, _)| word.text.eq_ignore_ascii_case(name));
                 if let Some((_, full)) = alias.filter(|_| words.is_empty()) {
                     word.text.clone_from(full);
                 }
                 words.push(word);
             }
-            Token::Assign => is_assigned = true,
-            Token::Open => outer.push(std::mem::take(&mut words)),
-            Token::Close => {
+            PowershellToken::Assign => is_assigned = true,
+            PowershellToken::Open => outer.push(std::mem::take(&mut words)),
+            PowershellToken::Close => {
                 let inner = std::mem::take(&mut words);
                 let found = match built_text(&inner) {
                     Some(text) => vec![Arg { quoted: true, ..Arg::plain(&text) }],
@@ -221,11 +227,13 @@ fn commands(run: &mut Run<'_, '_>, tokens: Vec<Token>) {
                 }
             }
             // Behind a block goes on what flowed into it.
-            Token::Pipe if words.is_empty() && !element.is_empty() => listed.clone_from(&element),
-            Token::Pipe => {
+            PowershellToken::Pipe if words.is_empty() && !element.is_empty() => {
+                listed.clone_from(&element)
+            }
+            PowershellToken::Pipe => {
                 listed = command(run, std::mem::take(&mut words), &listed, &mut left);
             }
-            Token::End => {
+            PowershellToken::End => {
                 // An assigned value that is not the output of a command is not run.
                 if std::mem::take(&mut is_assigned) && !words.first().is_some_and(names_cmdlet) {
                     words.clear();
@@ -292,7 +300,7 @@ fn built_text(words: &[Arg]) -> Option<String> {
 
 /// Runs one command; returns the items it lists.
 fn command(
-    run: &mut Run<'_, '_>,
+    run: &mut CommandRun<'_, '_>,
     mut words: Vec<Arg>,
     listed: &[Arg],
     left: &mut usize,
@@ -342,7 +350,7 @@ fn command(
         {
             let (level, certainty) = (Reversibility::R4, Certainty::Unresolved);
             let why = "an unknown command with the options of a recursive delete";
-            run.sure(Kind::Delete, &first.text, Scope::Unknown, level, certainty, why);
+            run.sure(EffectKind::Delete, &first.text, EffectScope::Unknown, level, certainty, why);
             Vec::new()
         }
         _ if is_cmdlet(&name) => {
@@ -362,8 +370,9 @@ fn command(
                 listed if listed.iter().any(is_secret) => Flow::Secret,
                 _ => Flow::Unknown,
             };
-            let call = Call { input, indirect: true, ..run.call.clone() };
-            let mut inner = Run { analyzer: run.analyzer, name: &name, args: &words, call: &call };
+            let call = CommandContext { input, indirect: true, ..run.call.clone() };
+            let mut inner =
+                CommandRun { analyzer: run.analyzer, name: &name, args: &words, call: &call };
             cmdlet(&mut inner, &name);
             inner.analyzer.protect(&name, &words, &call);
             Vec::new()
@@ -382,7 +391,7 @@ fn is_option(word: &Arg, option: &str) -> bool {
 }
 
 /// Handles a redirection: `… > FILE`.
-fn redirect(run: &mut Run<'_, '_>, words: &mut Vec<Arg>) {
+fn redirect(run: &mut CommandRun<'_, '_>, words: &mut Vec<Arg>) {
     let is_mark =
         |word: &Arg| !word.quoted && matches!(&*word.text, ">" | ">>" | "1>" | "2>" | "*>");
     let Some(at) = words.iter().position(is_mark) else { return };
@@ -429,33 +438,33 @@ fn names_cmdlet(word: &Arg) -> bool {
     !word.quoted && is_cmdlet(&word.text.to_ascii_lowercase())
 }
 
-struct Reader<'t> {
+struct PowershellReader<'t> {
     rest: Peekable<Chars<'t>>,
-    out: Vec<Token>,
+    out: Vec<PowershellToken>,
     /// Variable to which the next word is assigned.
     assigned: Option<String>,
     /// Variables and their values.
     known: Vec<(String, String)>,
 }
 
-impl Reader<'_> {
+impl PowershellReader<'_> {
     fn read(&mut self) {
         while let Some(&c) = self.rest.peek() {
             match c {
-                '\n' | ';' | '{' | '}' => self.one(Token::End),
+                '\n' | ';' | '{' | '}' => self.one(PowershellToken::End),
                 '|' => {
                     self.rest.next();
                     let ends = self.rest.next_if_eq(&'|').is_some();
-                    self.out.push(if ends { Token::End } else { Token::Pipe });
+                    self.out.push(if ends { PowershellToken::End } else { PowershellToken::Pipe });
                 }
                 '&' => {
                     self.rest.next();
                     if self.rest.next_if_eq(&'&').is_some() {
-                        self.out.push(Token::End);
+                        self.out.push(PowershellToken::End);
                     }
                 }
-                '(' => self.one(Token::Open),
-                ')' => self.one(Token::Close),
+                '(' => self.one(PowershellToken::Open),
+                ')' => self.one(PowershellToken::Close),
                 '#' => while self.rest.next_if(|c| *c != '\n').is_some() {},
                 ',' => self.skip(),
                 c if c.is_whitespace() => self.skip(),
@@ -468,7 +477,7 @@ impl Reader<'_> {
         self.rest.next();
     }
 
-    fn one(&mut self, token: Token) {
+    fn one(&mut self, token: PowershellToken) {
         self.rest.next();
         self.out.push(token);
     }
@@ -538,7 +547,7 @@ impl Reader<'_> {
             }
             if ahead.next() == Some('=') && ahead.peek() != Some(&'=') {
                 while self.rest.next() != Some('=') {}
-                self.out.push(Token::Assign);
+                self.out.push(PowershellToken::Assign);
                 self.assigned = Some(name.to_ascii_lowercase());
                 return;
             }
@@ -553,7 +562,7 @@ impl Reader<'_> {
                 self.known.push((name, arg.text.clone()));
             }
         }
-        self.out.push(Token::Word(arg));
+        self.out.push(PowershellToken::Word(arg));
     }
 
     /// Continues after ` + ` if another quoted text is appended.

@@ -53,14 +53,14 @@
 //! ```
 
 use super::runners::suspect;
-use crate::effects::{Certainty, Kind, Reversibility, Scope};
+use crate::effects::{Certainty, EffectKind, EffectScope, Reversibility};
 use crate::expand::Arg;
 use crate::inline::{self, Language};
-use crate::run::Run;
+use crate::run::CommandRun;
 
 /// Way in which the file of a tool is read.
 #[derive(Clone, Copy)]
-enum Reading {
+enum ProjectReading {
     /// Every line is shell text.
     Shell,
     /// Indented lines are shell text.
@@ -71,39 +71,51 @@ enum Reading {
 }
 
 /// Tools, with the files that they run without naming them.
-const FILES: &[(&[&str], &[&str], Reading)] = &[
-    (&["direnv"], &[".envrc"], Reading::Shell),
-    (&["rake", "rails"], &["Rakefile", "rakefile"], Reading::Code(Language::Ruby)),
-    (&["bundle", "bundler"], &["Gemfile"], Reading::Code(Language::Ruby)),
-    (&["vagrant"], &["Vagrantfile"], Reading::Code(Language::Ruby)),
-    (&["pytest", "py.test"], &["conftest.py"], Reading::Code(Language::Python)),
-    (&["inv", "invoke"], &["tasks.py"], Reading::Code(Language::Python)),
-    (&["fab"], &["fabfile.py"], Reading::Code(Language::Python)),
-    (&["nox"], &["noxfile.py"], Reading::Code(Language::Python)),
-    (&["scons"], &["SConstruct"], Reading::Code(Language::Python)),
-    (&["doit"], &["dodo.py"], Reading::Code(Language::Python)),
-    (&["pip", "pip3", "uv", "pipx"], &["setup.py"], Reading::Code(Language::Python)),
-    (&["gulp"], &["gulpfile.js", "gulpfile.mjs"], Reading::Code(Language::JavaScript)),
-    (&["grunt"], &["Gruntfile.js"], Reading::Code(Language::JavaScript)),
-    (&["jake"], &["Jakefile"], Reading::Code(Language::JavaScript)),
+const FILES: &[(&[&str], &[&str], ProjectReading)] = &[
+    (&["direnv"], &[".envrc"], ProjectReading::Shell),
+    (&["rake", "rails"], &["Rakefile", "rakefile"], ProjectReading::Code(Language::Ruby)),
+    (&["bundle", "bundler"], &["Gemfile"], ProjectReading::Code(Language::Ruby)),
+    (&["vagrant"], &["Vagrantfile"], ProjectReading::Code(Language::Ruby)),
+    (&["pytest", "py.test"], &["conftest.py"], ProjectReading::Code(Language::Python)),
+    (&["inv", "invoke"], &["tasks.py"], ProjectReading::Code(Language::Python)),
+    (&["fab"], &["fabfile.py"], ProjectReading::Code(Language::Python)),
+    (&["nox"], &["noxfile.py"], ProjectReading::Code(Language::Python)),
+    (&["scons"], &["SConstruct"], ProjectReading::Code(Language::Python)),
+    (&["doit"], &["dodo.py"], ProjectReading::Code(Language::Python)),
+    (&["pip", "pip3", "uv", "pipx"], &["setup.py"], ProjectReading::Code(Language::Python)),
+    (&["gulp"], &["gulpfile.js", "gulpfile.mjs"], ProjectReading::Code(Language::JavaScript)),
+    (&["grunt"], &["Gruntfile.js"], ProjectReading::Code(Language::JavaScript)),
+    (&["jake"], &["Jakefile"], ProjectReading::Code(Language::JavaScript)),
     (
         &["vite", "vitest"],
         &["vite.config.js", "vite.config.ts", "vitest.config.ts"],
-        Reading::Code(Language::JavaScript),
+        ProjectReading::Code(Language::JavaScript),
     ),
-    (&["webpack"], &["webpack.config.js"], Reading::Code(Language::JavaScript)),
-    (&["rollup"], &["rollup.config.js"], Reading::Code(Language::JavaScript)),
-    (&["jest"], &["jest.config.js"], Reading::Code(Language::JavaScript)),
-    (&["eslint"], &["eslint.config.js", ".eslintrc.js"], Reading::Code(Language::JavaScript)),
-    (&["cargo"], &["build.rs"], Reading::Code(Language::Other)),
-    (&["mix"], &["mix.exs"], Reading::Code(Language::Other)),
-    (&["gradle", "gradlew"], &["build.gradle", "build.gradle.kts"], Reading::Code(Language::Other)),
-    (&["sbt"], &["build.sbt"], Reading::Code(Language::Other)),
-    (&["cmake"], &["CMakeLists.txt"], Reading::Code(Language::Other)),
-    (&["pre-commit"], &[".pre-commit-config.yaml"], Reading::Yaml),
-    (&["docker-compose", "podman-compose"], &["docker-compose.yml", "compose.yaml"], Reading::Yaml),
-    (&["tox"], &["tox.ini"], Reading::Recipes),
-    (&["ninja"], &["build.ninja"], Reading::Yaml),
+    (&["webpack"], &["webpack.config.js"], ProjectReading::Code(Language::JavaScript)),
+    (&["rollup"], &["rollup.config.js"], ProjectReading::Code(Language::JavaScript)),
+    (&["jest"], &["jest.config.js"], ProjectReading::Code(Language::JavaScript)),
+    (
+        &["eslint"],
+        &["eslint.config.js", ".eslintrc.js"],
+        ProjectReading::Code(Language::JavaScript),
+    ),
+    (&["cargo"], &["build.rs"], ProjectReading::Code(Language::Other)),
+    (&["mix"], &["mix.exs"], ProjectReading::Code(Language::Other)),
+    (
+        &["gradle", "gradlew"],
+        &["build.gradle", "build.gradle.kts"],
+        ProjectReading::Code(Language::Other),
+    ),
+    (&["sbt"], &["build.sbt"], ProjectReading::Code(Language::Other)),
+    (&["cmake"], &["CMakeLists.txt"], ProjectReading::Code(Language::Other)),
+    (&["pre-commit"], &[".pre-commit-config.yaml"], ProjectReading::Yaml),
+    (
+        &["docker-compose", "podman-compose"],
+        &["docker-compose.yml", "compose.yaml"],
+        ProjectReading::Yaml,
+    ),
+    (&["tox"], &["tox.ini"], ProjectReading::Recipes),
+    (&["ninja"], &["build.ninja"], ProjectReading::Yaml),
 ];
 
 /// Whether a program is a compiler that makes a program from a source.
@@ -172,7 +184,7 @@ fn is_source(file: &str) -> bool {
     file.rsplit_once('.').is_some_and(|(_, ending)| endings.contains(&ending))
 }
 
-pub(super) fn run(run: &mut Run<'_, '_>) {
+pub(super) fn run(run: &mut CommandRun<'_, '_>) {
     if matches!(run.name, "ansible-playbook" | "ansible-pull" | "ansible-runner") {
         playbooks(run);
     }
@@ -201,28 +213,28 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
 }
 
 /// Returns the content that the command line itself wrote into a file before.
-pub(super) fn written(run: &Run<'_, '_>, file: &str) -> Option<String> {
+pub(super) fn written(run: &CommandRun<'_, '_>, file: &str) -> Option<String> {
     let path = run.analyzer.place(file).path;
     run.analyzer.made.text(&path).map(str::to_owned)
 }
 
 /// Returns the text of a source that the command line or the session wrote.
-fn source_text(run: &Run<'_, '_>, file: &str) -> Option<String> {
+fn source_text(run: &CommandRun<'_, '_>, file: &str) -> Option<String> {
     let path = run.analyzer.place(file).path;
     let is_own = || run.analyzer.context.facts.is_some_and(|facts| facts.made(&path));
     written(run, file).or_else(|| is_own().then(|| run.analyzer.script_text(file))?)
 }
 
-fn read(run: &mut Run<'_, '_>, text: &str, reading: Reading) {
+fn read(run: &mut CommandRun<'_, '_>, text: &str, reading: ProjectReading) {
     match reading {
-        Reading::Shell => run.shell_text(text),
-        Reading::Recipes => {
+        ProjectReading::Shell => run.shell_text(text),
+        ProjectReading::Recipes => {
             for line in text.lines().filter(|line| line.starts_with([' ', '\t'])) {
                 run.shell_text(line.trim_start_matches(['@', '-', ' ', '\t']));
             }
         }
-        Reading::Yaml => yaml(run, text),
-        Reading::Code(language) => inline::scan(run, language, text),
+        ProjectReading::Yaml => yaml(run, text),
+        ProjectReading::Code(language) => inline::scan(run, language, text),
     }
 }
 
@@ -248,7 +260,7 @@ fn is_command_key(key: &str) -> bool {
 }
 
 /// Analyzes commands in YAML: values of command keys, items of lists, and the lines of a block.
-fn yaml(run: &mut Run<'_, '_>, text: &str) {
+fn yaml(run: &mut CommandRun<'_, '_>, text: &str) {
     for line in text.lines().take(1024) {
         let line = line.trim().trim_start_matches("- ").trim();
         let is_key = |key: &str| {
@@ -270,7 +282,7 @@ fn yaml(run: &mut Run<'_, '_>, text: &str) {
 }
 
 /// Analyzes a playbook that the command line or the session wrote.
-fn playbooks(run: &mut Run<'_, '_>) {
+fn playbooks(run: &mut CommandRun<'_, '_>) {
     let looks = |arg: &Arg| {
         matches!(&*arg.text, "--check" | "-C" | "--syntax-check" | "--list-tasks" | "--list-hosts")
     };
@@ -279,8 +291,14 @@ fn playbooks(run: &mut Run<'_, '_>) {
     }
     // `ansible-pull` fetches what it runs.
     if run.name == "ansible-pull" && !run.args.is_empty() {
-        let (kind, level) = (Kind::ExecuteUntrusted, Reversibility::R3);
-        run.effect(kind, &run.line(), Scope::Remote, level, "runs a playbook of a repository");
+        let (kind, level) = (EffectKind::ExecuteUntrusted, Reversibility::R3);
+        run.effect(
+            kind,
+            &run.line(),
+            EffectScope::Remote,
+            level,
+            "runs a playbook of a repository",
+        );
     }
     let destroys = |arg: &&Arg| {
         let name = arg.text.rsplit('/').next().unwrap_or("");
@@ -289,9 +307,9 @@ fn playbooks(run: &mut Run<'_, '_>) {
     };
     let named = run.args.iter().filter(|arg| arg.text.ends_with(".yml")).find(destroys);
     if let Some(file) = named.map(|arg| arg.text.clone()) {
-        let (scope, certainty) = (Scope::Remote, Certainty::Likely);
+        let (scope, certainty) = (EffectScope::Remote, Certainty::Likely);
         let why = "runs a playbook that says it destroys";
-        run.sure(Kind::RemoteState, &file, scope, Reversibility::R3, certainty, why);
+        run.sure(EffectKind::RemoteState, &file, scope, Reversibility::R3, certainty, why);
     }
     let files: Vec<String> = run
         .args
@@ -302,20 +320,27 @@ fn playbooks(run: &mut Run<'_, '_>) {
     for text in files {
         suspect(run, |run| yaml(run, &text));
         if text.contains("state: absent") || text.contains("state=absent") {
-            let (scope, certainty) = (Scope::Remote, Certainty::Likely);
+            let (scope, certainty) = (EffectScope::Remote, Certainty::Likely);
             let why = "removes something from other machines";
-            run.sure(Kind::RemoteState, "a playbook", scope, Reversibility::R5, certainty, why);
+            run.sure(
+                EffectKind::RemoteState,
+                "a playbook",
+                scope,
+                Reversibility::R5,
+                certainty,
+                why,
+            );
         }
     }
 }
 
 /// Analyzes a program compiled from a source.
-pub(crate) fn run_source(run: &mut Run<'_, '_>, text: &str) {
+pub(crate) fn run_source(run: &mut CommandRun<'_, '_>, text: &str) {
     suspect(run, |run| inline::scan(run, Language::Other, text));
 }
 
 /// Analyzes sources that were just written: run at once, or compiled to a program that may be run.
-fn sources(run: &mut Run<'_, '_>) {
+fn sources(run: &mut CommandRun<'_, '_>) {
     let first = run.args.first().map_or("", |arg| arg.text.as_str());
     let runs = runs_sources(run.name, first);
     if !runs && !compiles(run.name) {

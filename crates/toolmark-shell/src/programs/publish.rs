@@ -43,13 +43,13 @@
 //! ```
 
 use super::verbs::{self, Verb};
-use crate::effects::{Kind, Reversibility, Scope};
+use crate::effects::{EffectKind, EffectScope, Reversibility};
 use crate::program::Program;
-use crate::run::Run;
+use crate::run::CommandRun;
 use crate::secrets::Secrecy;
 use Reversibility::{R1, R2, R3, R5};
 
-pub(super) fn run(run: &mut Run<'_, '_>) {
+pub(super) fn run(run: &mut CommandRun<'_, '_>) {
     let args = run.args;
     if super::only_informs(args) {
         return;
@@ -66,13 +66,31 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             let call = run.call;
             for arg in args.iter().skip(2) {
                 if crate::secrets::secrecy(&arg.text).is_some() {
-                    run.effect(Kind::SendOut, &arg.text, Scope::Remote, R5, "publishes a secret");
+                    run.effect(
+                        EffectKind::SendOut,
+                        &arg.text,
+                        EffectScope::Remote,
+                        R5,
+                        "publishes a secret",
+                    );
                 }
             }
             if call.secret || call.input == crate::pipes::Flow::Secret {
-                run.effect(Kind::SendOut, "a secret", Scope::Remote, R5, "publishes a secret");
+                run.effect(
+                    EffectKind::SendOut,
+                    "a secret",
+                    EffectScope::Remote,
+                    R5,
+                    "publishes a secret",
+                );
             }
-            return run.effect(Kind::SendOut, &target, Scope::Remote, R1, "publishes text");
+            return run.effect(
+                EffectKind::SendOut,
+                &target,
+                EffectScope::Remote,
+                R1,
+                "publishes text",
+            );
         }
         ("repo", "delete")
         | ("release", "delete" | "delete-asset")
@@ -96,23 +114,39 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             {
                 return;
             }
-            return run.ask(Kind::RemoteState, &target, Scope::Remote, "changes what others see");
+            return run.ask(
+                EffectKind::RemoteState,
+                &target,
+                EffectScope::Remote,
+                "changes what others see",
+            );
         }
         ("repo", "create") if has(&["--public"]) => {
-            return run.ask(Kind::RemoteState, &target, Scope::Remote, "makes something public");
+            return run.ask(
+                EffectKind::RemoteState,
+                &target,
+                EffectScope::Remote,
+                "makes something public",
+            );
         }
         ("repo", "sync") if has(&["--force"]) => {
             return run.remote(&target, "overwrites a branch by force");
         }
         ("release", "create") => {
-            return run.effect(Kind::Spend, &target, Scope::Remote, R3, "publishes a release");
+            return run.effect(
+                EffectKind::Spend,
+                &target,
+                EffectScope::Remote,
+                R3,
+                "publishes a release",
+            );
         }
         ("pr" | "mr", "merge") => {
             if has(&["--admin"]) {
                 return run.ask(
-                    Kind::RemoteState,
+                    EffectKind::RemoteState,
                     &target,
-                    Scope::Remote,
+                    EffectScope::Remote,
                     "merges despite branch rules",
                 );
             }
@@ -120,28 +154,44 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         }
         ("workflow", "run") if super::names_production(args) => {
             let why = "starts a workflow for production";
-            return run.ask(Kind::RemoteState, &target, Scope::Remote, why);
+            return run.ask(EffectKind::RemoteState, &target, EffectScope::Remote, why);
         }
         ("auth", "token") => {
-            return run.effect(Kind::ReadSecret, "the token", Scope::Remote, R1, "shows a token");
+            return run.effect(
+                EffectKind::ReadSecret,
+                "the token",
+                EffectScope::Remote,
+                R1,
+                "shows a token",
+            );
         }
         ("auth", "status") if has(&["-t", "--show-token"]) => {
-            return run.effect(Kind::ReadSecret, "the token", Scope::Remote, R1, "shows a token");
+            return run.effect(
+                EffectKind::ReadSecret,
+                "the token",
+                EffectScope::Remote,
+                R1,
+                "shows a token",
+            );
         }
         ("extension", _) | ("auth", _) | ("alias", _) => return,
         _ => {}
     }
     match verbs::find(words.get(1..).unwrap_or_default(), 1) {
         Some(Verb::Destroys) => run.remote(&target, "deletes from a code host"),
-        Some(Verb::Disturbs) => {
-            run.effect(Kind::RemoteState, &target, Scope::Remote, R3, "changes what others see")
-        }
+        Some(Verb::Disturbs) => run.effect(
+            EffectKind::RemoteState,
+            &target,
+            EffectScope::Remote,
+            R3,
+            "changes what others see",
+        ),
         None => {}
     }
 }
 
 /// Reports files whose content is published: `--body-file F`, `-F body=@F`.
-fn publish_files(run: &mut Run<'_, '_>) {
+fn publish_files(run: &mut CommandRun<'_, '_>) {
     let mut files: Vec<String> = Vec::new();
     let mut previous = "";
     for arg in run.args {
@@ -156,12 +206,12 @@ fn publish_files(run: &mut Run<'_, '_>) {
     }
     for file in files {
         if run.analyzer.context.secrecy(&file) == Some(Secrecy::Secret) {
-            run.effect(Kind::SendOut, &file, Scope::Remote, R5, "publishes a secret");
+            run.effect(EffectKind::SendOut, &file, EffectScope::Remote, R5, "publishes a secret");
         }
     }
 }
 
-fn api(run: &mut Run<'_, '_>) {
+fn api(run: &mut CommandRun<'_, '_>) {
     let parsed = Program::open(
         "X= H= f= F= q= t= p= method= header= field= raw-field= jq= template= input= \
              preview= hostname= cache=",
@@ -179,14 +229,20 @@ fn api(run: &mut Run<'_, '_>) {
         // The effect of `gh pr edit` and `gh issue edit`. The host keeps every version of these
         // texts and shows them to every reader: nothing is lost.
         let why = "edits a text that others see";
-        run.effect(Kind::RemoteState, &target, Scope::Remote, R2, why);
+        run.effect(EffectKind::RemoteState, &target, EffectScope::Remote, R2, why);
     } else if method == "PUT" || method == "PATCH" {
-        run.effect(Kind::RemoteState, &target, Scope::Remote, R3, "changes what others see");
+        run.effect(
+            EffectKind::RemoteState,
+            &target,
+            EffectScope::Remote,
+            R3,
+            "changes what others see",
+        );
     }
 }
 
 /// Whether only the title or the body of a pull request, an issue or a comment is changed.
-fn edits_text(parsed: &crate::options::Parsed<'_>, target: &str) -> bool {
+fn edits_text(parsed: &crate::options::ParsedOptions<'_>, target: &str) -> bool {
     let parts: Vec<&str> = target.trim_start_matches('/').split('/').collect();
     let is_text = matches!(
         parts[..],

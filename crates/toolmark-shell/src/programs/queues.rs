@@ -25,10 +25,10 @@
 //! ```
 
 use super::verbs::{self, Verb};
-use crate::effects::{Kind, Scope};
-use crate::run::Run;
+use crate::effects::{EffectKind, EffectScope};
+use crate::run::CommandRun;
 
-pub(super) fn run(run: &mut Run<'_, '_>) {
+pub(super) fn run(run: &mut CommandRun<'_, '_>) {
     let args = run.args;
     if super::only_informs(args) {
         return;
@@ -50,14 +50,14 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             if args.iter().any(|arg| arg.text.contains("retention.") && arg.text.contains('=')) =>
         {
             run.ask(
-                Kind::RemoteState,
+                EffectKind::RemoteState,
                 &run.line(),
-                Scope::Remote,
+                EffectScope::Remote,
                 "changes how long messages are kept",
             );
         }
         "kafka-configs" if args.iter().any(|arg| arg.text.starts_with("--delete-config")) => {
-            run.ask(Kind::RemoteState, &target, Scope::Remote, "changes a setting")
+            run.ask(EffectKind::RemoteState, &target, EffectScope::Remote, "changes a setting")
         }
         "kafka-delete-records" => run.remote(&target, "deletes records"),
         "kafka-streams-application-reset" => run.remote(&target, "resets an application"),
@@ -70,7 +70,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             {
                 run.remote(&target, "deletes from a broker");
             } else if matches!(verb, "stop" | "stop_app" | "shutdown" | "close_all_connections") {
-                run.ask(Kind::StopService, &target, Scope::Remote, "stops a broker");
+                run.ask(EffectKind::StopService, &target, EffectScope::Remote, "stops a broker");
             }
         }
         "postsuper" if has(&["-d"]) => run.remote(&target, "deletes mail that was not sent"),
@@ -85,7 +85,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         _ => match verbs::find(&words, 3) {
             Some(Verb::Destroys) => run.remote(&target, "deletes from a broker"),
             Some(Verb::Disturbs) => {
-                run.ask(Kind::RemoteState, &target, Scope::Remote, "changes a broker")
+                run.ask(EffectKind::RemoteState, &target, EffectScope::Remote, "changes a broker")
             }
             None => {}
         },

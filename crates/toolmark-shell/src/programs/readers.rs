@@ -42,14 +42,14 @@
 //! cat /etc/passwd
 //! ```
 
-use crate::effects::{Kind, Reversibility, Scope};
+use crate::effects::{EffectKind, EffectScope, Reversibility};
 use crate::expand::Arg;
 use crate::inline;
-use crate::options::Parsed;
+use crate::options::ParsedOptions;
 use crate::program::Program;
-use crate::run::Run;
+use crate::run::CommandRun;
 
-pub(super) fn run(run: &mut Run<'_, '_>) {
+pub(super) fn run(run: &mut CommandRun<'_, '_>) {
     let name = run.name;
     let grammar = match name {
         "grep" | "egrep" | "fgrep" | "ugrep" | "zgrep" => Program::open(
@@ -82,9 +82,9 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         .or_else(|| parsed.value("", "hostname-bin").filter(|_| parsed.exact("hostname-bin")));
     if let Some(helper) = helper {
         run.effect(
-            Kind::ExecuteUntrusted,
+            EffectKind::ExecuteUntrusted,
             helper,
-            Scope::Unknown,
+            EffectScope::Unknown,
             Reversibility::R1,
             "starts a helper program",
         );
@@ -95,7 +95,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         run.shell_text(&text);
     }
     if matches!(name, "tail" | "tac") && run.args.iter().any(|arg| arg.text == "/dev/zero") {
-        run.ask(Kind::StopService, "the memory", Scope::System, "reads without an end");
+        run.ask(EffectKind::StopService, "the memory", EffectScope::System, "reads without an end");
     }
     // `jq '.scripts.test = "…"'`: a script that is run by its name later.
     if matches!(name, "jq" | "yq") {
@@ -147,14 +147,14 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
 }
 
 /// Reports a search for passwords and keys in the settings of the home directory.
-fn searches_home(run: &mut Run<'_, '_>, parsed: &Parsed<'_>) {
+fn searches_home(run: &mut CommandRun<'_, '_>, parsed: &ParsedOptions<'_>) {
     let Some((pattern, places)) = parsed.operands.split_first() else { return };
     let pattern = pattern.text.to_ascii_lowercase();
     let words =
         ["password", "passwd", "secret", "token", "api_key", "apikey", "akia", "private key"];
     let is_home = |arg: &&&Arg| {
         let place = run.analyzer.place(&arg.text);
-        place.scope == Scope::Home
+        place.scope == EffectScope::Home
             && (place.whole || arg.text.trim_end_matches('/').ends_with(".config"))
     };
     if words.iter().any(|word| pattern.contains(word))
@@ -162,12 +162,12 @@ fn searches_home(run: &mut Run<'_, '_>, parsed: &Parsed<'_>) {
     {
         let target = place.text.clone();
         let why = "searches the home directory for secrets";
-        run.effect(Kind::ReadSecret, &target, Scope::Home, Reversibility::R1, why);
+        run.effect(EffectKind::ReadSecret, &target, EffectScope::Home, Reversibility::R1, why);
     }
 }
 
 /// Whether only the names before the `=` are shown, without the values.
-fn shows_names_only(name: &str, parsed: &Parsed<'_>) -> bool {
+fn shows_names_only(name: &str, parsed: &ParsedOptions<'_>) -> bool {
     let first = parsed.operands.first().map_or("", |arg| arg.text.as_str());
     match name {
         "cut" => {

@@ -19,10 +19,10 @@
 //! head -c 1M /dev/urandom | base64 > x.txt
 //! ```
 
-use crate::effects::{Certainty, Kind, Reversibility, Scope};
+use crate::effects::{Certainty, EffectKind, EffectScope, Reversibility};
 use crate::expand::Arg;
 use crate::program::Program;
-use crate::run::Run;
+use crate::run::CommandRun;
 
 /// Size limit in bytes, larger than the free space of most disks.
 const MUCH: u64 = 50 << 30;
@@ -54,11 +54,11 @@ fn is_endless_source(path: &str) -> bool {
     matches!(path, "/dev/zero" | "/dev/urandom" | "/dev/random" | "/dev/full")
 }
 
-fn fills(run: &mut Run<'_, '_>) {
-    run.ask(Kind::StopService, &run.line(), Scope::System, "fills the disk");
+fn fills(run: &mut CommandRun<'_, '_>) {
+    run.ask(EffectKind::StopService, &run.line(), EffectScope::System, "fills the disk");
 }
 
-pub(super) fn run(run: &mut Run<'_, '_>) {
+pub(super) fn run(run: &mut CommandRun<'_, '_>) {
     if super::only_informs(run.args) || run.args.iter().any(|arg| arg.text == "-V") {
         return;
     }
@@ -72,7 +72,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         "stress" | "stress-ng" => {
             if !run.args.is_empty() {
                 let why = "uses up what the machine has";
-                run.ask(Kind::StopService, &run.line(), Scope::System, why);
+                run.ask(EffectKind::StopService, &run.line(), EffectScope::System, why);
             }
         }
         "sysbench" | "fio" => {
@@ -86,7 +86,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
 }
 
 /// Reports a `dd` that copies an unbounded source, or very much data, into a file.
-pub(super) fn dd(run: &mut Run<'_, '_>) {
+pub(super) fn dd(run: &mut CommandRun<'_, '_>) {
     let value = |key: &str| {
         run.args.iter().rev().find_map(|arg| arg.text.strip_prefix(key)).map(str::to_owned)
     };
@@ -120,8 +120,9 @@ pub(crate) fn writes_endlessly(name: &str, args: &[Arg]) -> bool {
 impl crate::analyze::Analyzer<'_> {
     /// Reports output to a file whose size, judging by the command's words, is unbounded or very
     /// large.
-    pub(crate) fn report_endless(&mut self, call: &crate::analyze::Call, name: &str) {
-        let (kind, scope, level) = (Kind::StopService, Scope::System, Reversibility::R3);
+    pub(crate) fn report_endless(&mut self, call: &crate::analyze::CommandContext, name: &str) {
+        let (kind, scope, level) =
+            (EffectKind::StopService, EffectScope::System, Reversibility::R3);
         let why = "fills the disk";
         self.push(call, name, kind, "the disk", scope, level, Certainty::Likely, why);
     }

@@ -30,8 +30,8 @@ use crate::effects::Certainty;
 use crate::expand::Arg;
 use crate::inline::{self, Language};
 use crate::pipes::Flow;
-use crate::run::{Run, program_name};
-use crate::{Decision, analyze::Call};
+use crate::run::{CommandRun, program_name};
+use crate::{Decision, analyze::CommandContext};
 
 /// Options whose value is a command, in programs without a rule for it.
 const COMMAND_OPTIONS: &[&str] = &[
@@ -158,7 +158,7 @@ const LEADS: &[&str] =
 const PYTHON_LEADS: &[&str] = &["python ", "py ", "script ", "python-interactive ", "pi "];
 
 /// Analyzes the words of a program without rules of its own.
-pub(super) fn run(run: &mut Run<'_, '_>) {
+pub(super) fn run(run: &mut CommandRun<'_, '_>) {
     if run.name == "man" {
         texts(run);
     }
@@ -182,7 +182,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
 }
 
 /// Analyzes options and operands that are shell text.
-pub(super) fn texts(run: &mut Run<'_, '_>) {
+pub(super) fn texts(run: &mut CommandRun<'_, '_>) {
     let mut found = Vec::new();
     for (at, arg) in run.args.iter().enumerate() {
         if only_looks(arg) {
@@ -228,7 +228,7 @@ pub(super) fn is_text(word: &str) -> bool {
 }
 
 /// Analyzes the command that begins at a later word, and keeps it if it would not be allowed.
-fn tail(run: &mut Run<'_, '_>) {
+fn tail(run: &mut CommandRun<'_, '_>) {
     let starts = |arg: &Arg| !arg.dynamic && destroys(&program_name(&arg.text));
     let start = run.args.iter().take(12).position(|arg| starts(arg) || only_looks(arg));
     let Some(at) = start.filter(|at| run.args.get(*at).is_some_and(starts)) else { return };
@@ -316,11 +316,16 @@ fn destroys(name: &str) -> bool {
 
 /// Keeps the findings of `look` only if they would not be allowed, and marks them as likely,
 /// because it is a guess that the program runs the command.
-pub(crate) fn suspect(run: &mut Run<'_, '_>, look: impl FnOnce(&mut Run<'_, '_>)) {
+pub(crate) fn suspect(run: &mut CommandRun<'_, '_>, look: impl FnOnce(&mut CommandRun<'_, '_>)) {
     let (effects, commands) = (run.analyzer.effects.len(), run.analyzer.commands.len());
     let (cwd, variables) = (run.analyzer.cwd.clone(), run.analyzer.variables.clone());
-    let call = Call { indirect: true, ..run.call.clone() };
-    look(&mut Run { analyzer: &mut *run.analyzer, name: run.name, args: run.args, call: &call });
+    let call = CommandContext { indirect: true, ..run.call.clone() };
+    look(&mut CommandRun {
+        analyzer: &mut *run.analyzer,
+        name: run.name,
+        args: run.args,
+        call: &call,
+    });
     (run.analyzer.cwd, run.analyzer.variables) = (cwd, variables);
     let found = run.analyzer.effects.get(effects..).unwrap_or_default();
     if decide(found) == Decision::Allow {

@@ -27,14 +27,14 @@
 //! gpg --verify x.sig
 //! ```
 
-use crate::effects::{Kind, Reversibility, Scope};
+use crate::effects::{EffectKind, EffectScope, Reversibility};
 use crate::expand::Arg;
-use crate::lookup::{Lookup, column};
-use crate::run::Run;
+use crate::lookup::{NameLookup, column};
+use crate::run::CommandRun;
 use Reversibility::{R0, R1};
 
 /// A command that prints a secret.
-struct Row {
+struct SecretStoreRow {
     programs: &'static [&'static str],
     /// Words of the command, each with its aliases; `*` is any word.
     words: &'static [&'static [&'static str]],
@@ -48,11 +48,11 @@ struct Row {
 macro_rules! row {
     ($programs:expr, [$($words:expr),*]) => { row!($programs, [$($words),*], [], R1) };
     ($programs:expr, [$($words:expr),*], [$($option:literal),*], $level:ident) => {
-        Row { programs: &$programs, words: &[$(&$words),*], options: &[$($option),*], level: $level }
+        SecretStoreRow { programs: &$programs, words: &[$(&$words),*], options: &[$($option),*], level: $level }
     };
 }
 
-const ROWS: &[Row] = &[
+const ROWS: &[SecretStoreRow] = &[
     // Password managers
     row!(["op"], [["read", "inject"]]),
     row!(["op"], [["document"], ["get"]]),
@@ -185,14 +185,14 @@ const ROWS: &[Row] = &[
     row!(["ngrok"], [["config"], ["check"]], [], R0),
 ];
 
-fn fits(row: &Row, words: &[&str]) -> bool {
+fn fits(row: &SecretStoreRow, words: &[&str]) -> bool {
     row.words
         .iter()
         .enumerate()
         .all(|(at, names)| words.get(at).is_some_and(|word| names.contains(word)))
 }
 
-fn has_option(row: &Row, args: &[Arg]) -> bool {
+fn has_option(row: &SecretStoreRow, args: &[Arg]) -> bool {
     row.options.is_empty()
         || args.iter().any(|arg| {
             let name = arg.text.split('=').next().unwrap_or("");
@@ -201,10 +201,10 @@ fn has_option(row: &Row, args: &[Arg]) -> bool {
 }
 
 const PROGRAMS: [&[&str]; ROWS.len()] = column!(ROWS.programs, &[] as &[&str]);
-static KNOWN: Lookup<256> = Lookup::new(&PROGRAMS);
+static KNOWN: NameLookup<256> = NameLookup::new(&PROGRAMS);
 
 /// Reports the secret that a command prints.
-pub(super) fn run(run: &mut Run<'_, '_>) {
+pub(super) fn run(run: &mut CommandRun<'_, '_>) {
     if !KNOWN.has(run.name) || super::only_informs(run.args) {
         return;
     }
@@ -227,5 +227,11 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         None if output => R1,
         None => return,
     };
-    run.effect(Kind::ReadSecret, &words.join(" "), Scope::Remote, level, "prints a secret");
+    run.effect(
+        EffectKind::ReadSecret,
+        &words.join(" "),
+        EffectScope::Remote,
+        level,
+        "prints a secret",
+    );
 }

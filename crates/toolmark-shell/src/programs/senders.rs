@@ -33,10 +33,10 @@
 //! gsutil cp gs://b/x.pem .
 //! ```
 
-use crate::effects::{Certainty, Kind, Reversibility, Scope};
+use crate::effects::{Certainty, EffectKind, EffectScope, Reversibility};
 use crate::expand::Arg;
 use crate::pipes::Flow;
-use crate::run::Run;
+use crate::run::CommandRun;
 use crate::secrets::{Secrecy, secrecy};
 use Reversibility::{R1, R3, R5};
 
@@ -147,7 +147,7 @@ fn pieces(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Whether a word names a file with a secret, or one that a secret was put into.
-fn holds_secret(run: &Run<'_, '_>, arg: &Arg) -> bool {
+fn holds_secret(run: &CommandRun<'_, '_>, arg: &Arg) -> bool {
     let is_file = |piece: &str| piece.contains(['/', '.']) || piece.starts_with('~');
     pieces(&arg.text).any(|piece| {
         let path = run.analyzer.place(piece).path;
@@ -155,7 +155,7 @@ fn holds_secret(run: &Run<'_, '_>, arg: &Arg) -> bool {
     })
 }
 
-pub(super) fn run(run: &mut Run<'_, '_>) {
+pub(super) fn run(run: &mut CommandRun<'_, '_>) {
     let uploads = UPLOADS.iter().find(|(name, _)| *name == run.name).is_some_and(|(_, verbs)| {
         run.args.iter().take(4).any(|arg| verbs.contains(&arg.text.as_str()))
     });
@@ -189,13 +189,13 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
     let is_download = uploads && operands.next().is_some_and(|arg| arg.text.contains(':'));
     let named = run.args.iter().any(|arg| holds_secret(run, arg)) && !is_download;
     if fed || named || run.call.secret && sends(run.name) {
-        run.effect(Kind::SendOut, &run.line(), Scope::Remote, R5, "sends a secret");
+        run.effect(EffectKind::SendOut, &run.line(), EffectScope::Remote, R5, "sends a secret");
     }
     tunnels(run);
 }
 
 /// Reports tunnels through which a program makes this machine accessible to others.
-fn tunnels(run: &mut Run<'_, '_>) {
+fn tunnels(run: &mut CommandRun<'_, '_>) {
     let words = super::plain_words(run.args);
     let has = |flag: &str| run.args.iter().any(|arg| arg.text == flag);
     let opens = match run.name {
@@ -213,13 +213,13 @@ fn tunnels(run: &mut Run<'_, '_>) {
     if opens && !super::only_informs(run.args) {
         let (level, certainty) = (R3, Certainty::Proven);
         let why = "opens a way into this machine";
-        run.sure(Kind::SendOut, &run.line(), Scope::Remote, level, certainty, why);
+        run.sure(EffectKind::SendOut, &run.line(), EffectScope::Remote, level, certainty, why);
     }
     if run.name == "ssh-copy-id" && !words.is_empty() && !has("-n") {
         run.effect(
-            Kind::Persist,
+            EffectKind::Persist,
             &run.line(),
-            Scope::Remote,
+            EffectScope::Remote,
             R1,
             "lets a key into another machine",
         );

@@ -46,10 +46,10 @@
 //! pkill -f 'nest start --watch'
 //! ```
 
-use crate::effects::{Kind, Reversibility, Scope};
+use crate::effects::{EffectKind, EffectScope, Reversibility};
 use crate::expand::Arg;
 use crate::program::Program;
-use crate::run::Run;
+use crate::run::CommandRun;
 use Reversibility::{R0, R2, R3, R4};
 
 /// Programs that serve work in progress, each with the word that starts the server. They hold no
@@ -95,7 +95,7 @@ fn is_development_server(text: &str) -> bool {
 
 /// Whether `pkill -f TEXT` stops a process that the session started, or a server of work in
 /// progress. The length of the text is not evidence, because others may run the same program.
-fn stops_own(run: &Run<'_, '_>, words: &[&str]) -> bool {
+fn stops_own(run: &CommandRun<'_, '_>, words: &[&str]) -> bool {
     let [text] = words else { return false };
     let by_line = run.args.iter().any(|arg| {
         let flags = arg.text.strip_prefix('-').unwrap_or("");
@@ -119,7 +119,7 @@ fn words_are_own_ports(args: &[Arg]) -> bool {
     words.peek().is_some() && words.all(|arg| is_own(&arg.text))
 }
 
-pub(super) fn run(run: &mut Run<'_, '_>) {
+pub(super) fn run(run: &mut CommandRun<'_, '_>) {
     let args = run.args;
     let words = super::plain_words(args);
     let first = words.first().copied().unwrap_or("");
@@ -129,8 +129,8 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         return;
     }
     let target = run.line();
-    let stop = |run: &mut Run<'_, '_>, why: &'static str| {
-        run.ask(Kind::StopService, &run.line(), Scope::System, why)
+    let stop = |run: &mut CommandRun<'_, '_>, why: &'static str| {
+        run.ask(EffectKind::StopService, &run.line(), EffectScope::System, why)
     };
     match run.name {
         "kill" => {
@@ -144,14 +144,32 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                     && command.args.iter().any(|arg| arg.text.contains("toolmark"))
             });
             if is_guard && own {
-                run.effect(Kind::Persist, "toolmark", Scope::System, R4, "stops the guard");
+                run.effect(
+                    EffectKind::Persist,
+                    "toolmark",
+                    EffectScope::System,
+                    R4,
+                    "stops the guard",
+                );
             }
             if everything {
-                run.effect(Kind::StopService, &target, Scope::System, R4, "kills everything");
+                run.effect(
+                    EffectKind::StopService,
+                    &target,
+                    EffectScope::System,
+                    R4,
+                    "kills everything",
+                );
             } else if hard && !own {
                 stop(run, "kills a process");
             } else {
-                run.effect(Kind::StopService, &target, Scope::System, R0, "signals a process");
+                run.effect(
+                    EffectKind::StopService,
+                    &target,
+                    EffectScope::System,
+                    R0,
+                    "signals a process",
+                );
             }
         }
         "pkill" | "killall" | "xkill" | "skill" | "taskkill" => {
@@ -163,7 +181,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             match is_own {
                 true => {
                     let why = "stops a program of the session";
-                    run.effect(Kind::StopService, &target, Scope::System, R2, why);
+                    run.effect(EffectKind::StopService, &target, EffectScope::System, R2, why);
                 }
                 false => stop(run, "stops every process of that name"),
             }
@@ -256,9 +274,9 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                     .map(str::to_owned)
                     .collect();
                 run.effect(
-                    Kind::Persist,
+                    EffectKind::Persist,
                     "the crontab",
-                    Scope::Home,
+                    EffectScope::Home,
                     R3,
                     "replaces all scheduled jobs",
                 );
@@ -267,9 +285,9 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             let parsed = Program::open("u=").parse(args);
             if parsed.has("r", "") {
                 run.effect(
-                    Kind::Delete,
+                    EffectKind::Delete,
                     "the crontab",
-                    Scope::Home,
+                    EffectScope::Home,
                     R4,
                     "deletes all scheduled jobs",
                 );
@@ -278,9 +296,9 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                 || (parsed.options.is_empty() && !args.is_empty())
             {
                 run.effect(
-                    Kind::Persist,
+                    EffectKind::Persist,
                     "the crontab",
-                    Scope::Home,
+                    EffectScope::Home,
                     R3,
                     "replaces the scheduled jobs",
                 );
@@ -289,9 +307,9 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         "at" | "batch" => {
             if !has(&["-l", "-c", "-V", "-r", "-q"]) && (!args.is_empty() || run.name == "batch") {
                 run.effect(
-                    Kind::Persist,
+                    EffectKind::Persist,
                     &target,
-                    Scope::System,
+                    EffectScope::System,
                     Reversibility::R1,
                     "schedules a job",
                 );
@@ -301,7 +319,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
     }
 }
 
-fn manager(run: &mut Run<'_, '_>, first: &str, second: &str) {
+fn manager(run: &mut CommandRun<'_, '_>, first: &str, second: &str) {
     let verb = if run.name == "service" || run.name == "rc-service" { second } else { first };
     let target = run.line();
     match verb {
@@ -309,16 +327,20 @@ fn manager(run: &mut Run<'_, '_>, first: &str, second: &str) {
         | "delete" | "unload" | "bootout" | "remove" | "rescue" | "emergency" | "suspend"
         | "hibernate" | "off" | "terminate-user" | "terminate-session" | "kill-session"
         | "terminate" => {
-            run.ask(Kind::StopService, &target, Scope::System, "stops a service");
+            run.ask(EffectKind::StopService, &target, EffectScope::System, "stops a service");
         }
-        "restart" if matches!(run.name, "systemctl" | "service") => {
-            run.effect(Kind::StopService, &target, Scope::System, R0, "restarts a service")
-        }
+        "restart" if matches!(run.name, "systemctl" | "service") => run.effect(
+            EffectKind::StopService,
+            &target,
+            EffectScope::System,
+            R0,
+            "restarts a service",
+        ),
         "enable" | "load" | "bootstrap" | "link" | "edit" | "set-default" if run.name != "sv" => {
             run.effect(
-                Kind::Persist,
+                EffectKind::Persist,
                 &target,
-                Scope::System,
+                EffectScope::System,
                 Reversibility::R1,
                 "takes effect in later sessions",
             );

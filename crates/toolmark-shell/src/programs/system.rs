@@ -41,21 +41,21 @@
 //! gpg --list-keys
 //! ```
 
-use crate::analyze::Call;
-use crate::effects::{Kind, Reversibility, Scope};
-use crate::run::Run;
+use crate::analyze::CommandContext;
+use crate::effects::{EffectKind, EffectScope, Reversibility};
+use crate::run::CommandRun;
 use Reversibility::{R0, R1, R3, R4};
 
 /// Reports variables set for a command that make another program run inside it.
-pub(super) fn environment(run: &mut Run<'_, '_>) {
+pub(super) fn environment(run: &mut CommandRun<'_, '_>) {
     for (name, value) in &run.call.env {
         if takes_over(name, &value.text) {
             run.analyzer.push(
                 run.call,
                 run.name,
-                Kind::ExecuteUntrusted,
+                EffectKind::ExecuteUntrusted,
                 &format!("{name}={}", value.text),
-                Scope::Unknown,
+                EffectScope::Unknown,
                 R1,
                 crate::effects::Certainty::Proven,
                 "lets another program run inside it",
@@ -64,9 +64,9 @@ pub(super) fn environment(run: &mut Run<'_, '_>) {
             run.analyzer.push(
                 run.call,
                 run.name,
-                Kind::Persist,
+                EffectKind::Persist,
                 &format!("{name}={}", value.text),
-                Scope::Unknown,
+                EffectScope::Unknown,
                 R1,
                 crate::effects::Certainty::Proven,
                 "switches off a check",
@@ -76,7 +76,7 @@ pub(super) fn environment(run: &mut Run<'_, '_>) {
 }
 
 /// Analyzes variables whose value is a command that the program runs.
-pub(super) fn programs_of_environment(run: &mut Run<'_, '_>) {
+pub(super) fn programs_of_environment(run: &mut CommandRun<'_, '_>) {
     let runs = |name: &str| {
         matches!(
             name,
@@ -106,13 +106,13 @@ pub(super) fn programs_of_environment(run: &mut Run<'_, '_>) {
         .map(|(_, value)| value.text.clone())
         .collect();
     for text in texts {
-        let call = Call { env: Vec::new(), indirect: true, ..run.call.clone() };
+        let call = CommandContext { env: Vec::new(), indirect: true, ..run.call.clone() };
         run.analyzer.text(&text, &call);
     }
 }
 
 /// Whether a variable switches off the hooks of a repository for a command of git.
-fn skips_hooks(run: &Run<'_, '_>, name: &str, value: &str) -> bool {
+fn skips_hooks(run: &CommandRun<'_, '_>, name: &str, value: &str) -> bool {
     let verb = run.args.iter().find(|arg| !arg.text.starts_with('-'));
     run.name == "git"
         && verb.is_some_and(|arg| matches!(&*arg.text, "commit" | "push" | "merge" | "rebase"))
@@ -162,7 +162,7 @@ fn takes_over(name: &str, value: &str) -> bool {
     }
 }
 
-pub(super) fn run(run: &mut Run<'_, '_>) {
+pub(super) fn run(run: &mut CommandRun<'_, '_>) {
     let args = run.args;
     let words = super::plain_words(args);
     let first = words.first().copied().unwrap_or("");
@@ -177,23 +177,23 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                 if let Some((name, value)) = arg.text.split_once('=') {
                     if takes_over(name, value) {
                         run.effect(
-                            Kind::ExecuteUntrusted,
+                            EffectKind::ExecuteUntrusted,
                             &arg.text,
-                            Scope::Unknown,
+                            EffectScope::Unknown,
                             R1,
                             "lets another program run in later commands",
                         );
                     } else if trusts_anyone(name, value) {
                         let why = "switches off a check";
-                        run.effect(Kind::Persist, &arg.text, Scope::Unknown, R1, why);
+                        run.effect(EffectKind::Persist, &arg.text, EffectScope::Unknown, R1, why);
                     }
                     // `declare -n` makes it another name of a variable.
                     let known = if arg.dynamic {
-                        crate::expand::Value::Dynamic
+                        crate::expand::ShellVariable::Dynamic
                     } else if has(&["-n"]) && run.name != "export" {
-                        crate::expand::Value::Reference(value.to_owned())
+                        crate::expand::ShellVariable::Reference(value.to_owned())
                     } else {
-                        crate::expand::Value::Texts(vec![value.to_owned()])
+                        crate::expand::ShellVariable::Texts(vec![value.to_owned()])
                     };
                     run.analyzer.variables.set(name, known);
                 }
@@ -212,19 +212,37 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                         .any(|effect| effect.reversibility >= R3);
                     run.analyzer.effects.truncate(before);
                     if bad {
-                        run.effect(Kind::Persist, name, Scope::Unknown, R1, "redefines a command");
+                        run.effect(
+                            EffectKind::Persist,
+                            name,
+                            EffectScope::Unknown,
+                            R1,
+                            "redefines a command",
+                        );
                     }
                 }
             }
         }
         "unset" => {
             if words.iter().any(|word| word.starts_with("HIST")) {
-                run.effect(Kind::Persist, &target, Scope::Home, R1, "turns off the history");
+                run.effect(
+                    EffectKind::Persist,
+                    &target,
+                    EffectScope::Home,
+                    R1,
+                    "turns off the history",
+                );
             }
         }
         "set" => {
             if target.contains("+o history") {
-                run.effect(Kind::Persist, &target, Scope::Home, R1, "turns off the history");
+                run.effect(
+                    EffectKind::Persist,
+                    &target,
+                    EffectScope::Home,
+                    R1,
+                    "turns off the history",
+                );
             }
             let end = args.iter().position(|arg| arg.text == "--").map(|at| at + 1);
             let plain = || args.first().filter(|arg| !arg.text.starts_with(['-', '+'])).map(|_| 0);
@@ -234,7 +252,13 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         }
         "history" => {
             if has(&["-c", "-cw", "-d"]) {
-                run.effect(Kind::Delete, "the history", Scope::Home, R3, "clears the history");
+                run.effect(
+                    EffectKind::Delete,
+                    "the history",
+                    EffectScope::Home,
+                    R3,
+                    "clears the history",
+                );
             }
         }
         "printenv" | "env" | "genv" => {
@@ -243,15 +267,15 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             });
             let level = if secret { R1 } else { R0 };
             run.effect(
-                Kind::ReadSecret,
+                EffectKind::ReadSecret,
                 "the environment",
-                Scope::Unknown,
+                EffectScope::Unknown,
                 level,
                 "shows the environment",
             );
         }
         "userdel" | "deluser" | "groupdel" | "delgroup" => {
-            run.effect(Kind::Delete, &target, Scope::System, R4, "deletes an account")
+            run.effect(EffectKind::Delete, &target, EffectScope::System, R4, "deletes an account")
         }
         "useradd" | "adduser" | "usermod" | "addgroup" | "passwd" | "chpasswd" | "visudo"
         | "chsh" | "vipw" | "sysadminctl" | "authselect" => {
@@ -266,17 +290,35 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         }
         "modprobe" | "insmod" | "rmmod" | "kextload" | "kextunload" => {
             if !has(&["-n", "--dry-run", "-c", "--show-depends"]) {
-                run.effect(Kind::Privilege, &target, Scope::System, R3, "changes the kernel");
+                run.effect(
+                    EffectKind::Privilege,
+                    &target,
+                    EffectScope::System,
+                    R3,
+                    "changes the kernel",
+                );
             }
         }
         "sysctl" => {
             if has(&["-w", "--write", "-p"]) || words.iter().any(|word| word.contains('=')) {
-                run.effect(Kind::Privilege, &target, Scope::System, R3, "changes the kernel");
+                run.effect(
+                    EffectKind::Privilege,
+                    &target,
+                    EffectScope::System,
+                    R3,
+                    "changes the kernel",
+                );
             }
         }
         "mount" => {
             if words.len() > 1 {
-                run.effect(Kind::Privilege, &target, Scope::System, R1, "attaches a file system");
+                run.effect(
+                    EffectKind::Privilege,
+                    &target,
+                    EffectScope::System,
+                    R1,
+                    "attaches a file system",
+                );
             }
         }
         "setenforce" | "csrutil" | "spctl" | "fdesetup" | "firmwarepasswd" | "auditctl" => {
@@ -285,7 +327,13 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                 matches!(word.as_str(), "0" | "disable" | "permissive" | "clear")
             }) || has(&["--master-disable", "--global-disable", "-D", "-delete"]);
             if off {
-                run.effect(Kind::Persist, &target, Scope::System, R3, "turns off a protection");
+                run.effect(
+                    EffectKind::Persist,
+                    &target,
+                    EffectScope::System,
+                    R3,
+                    "turns off a protection",
+                );
             }
         }
         "defaults" | "pmset" | "nvram" | "systemsetup" => {
@@ -295,9 +343,9 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                     && (has(&["-d", "-c"]) || words.iter().any(|word| word.contains('='))));
             if writes {
                 run.effect(
-                    Kind::Persist,
+                    EffectKind::Persist,
                     &target,
-                    Scope::Home,
+                    EffectScope::Home,
                     if first == "delete" { R3 } else { R1 },
                     "changes settings permanently",
                 );
@@ -306,53 +354,61 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         "ssh-add" => {
             if has(&["-D", "-d"]) {
                 run.ask(
-                    Kind::Delete,
+                    EffectKind::Delete,
                     "keys of the agent",
-                    Scope::Home,
+                    EffectScope::Home,
                     "removes keys from the agent",
                 );
             }
         }
         "ssh-keygen" => {
             if has(&["-R"]) {
-                run.ask(Kind::Delete, &target, Scope::Home, "removes a known host");
+                run.ask(EffectKind::Delete, &target, EffectScope::Home, "removes a known host");
             }
             // An answer in advance replaces a key.
             let is_answered = matches!(&run.call.input, crate::pipes::Flow::Text(text) if text.trim_start().starts_with(['y', 'Y']));
             if is_answered {
-                run.effect(Kind::Overwrite, &target, Scope::Home, R4, "replaces a key");
+                run.effect(EffectKind::Overwrite, &target, EffectScope::Home, R4, "replaces a key");
             }
         }
         "gpg" | "gpg2" => {
             if args.iter().any(|arg| arg.text.starts_with("--delete")) {
-                run.effect(Kind::Delete, &target, Scope::Home, R4, "deletes keys");
+                run.effect(EffectKind::Delete, &target, EffectScope::Home, R4, "deletes keys");
             } else if args.iter().any(|arg| arg.text.starts_with("--export-secret")) {
-                run.effect(Kind::ReadSecret, &target, Scope::Home, R3, "reads a secret");
+                run.effect(
+                    EffectKind::ReadSecret,
+                    &target,
+                    EffectScope::Home,
+                    R3,
+                    "reads a secret",
+                );
             }
         }
         "security" => match first {
             "find-generic-password" | "find-internet-password" | "dump-keychain" | "export" => {
-                run.effect(Kind::ReadSecret, &target, Scope::Home, R3, "reads a secret")
+                run.effect(EffectKind::ReadSecret, &target, EffectScope::Home, R3, "reads a secret")
             }
             verb if verb.starts_with("delete-") => {
-                run.effect(Kind::Delete, &target, Scope::Home, R4, "deletes keys")
+                run.effect(EffectKind::Delete, &target, EffectScope::Home, R4, "deletes keys")
             }
             _ => {}
         },
         "pass" => match first {
             "rm" | "remove" | "delete" => {
-                run.effect(Kind::Delete, &target, Scope::Home, R3, "deletes a password")
+                run.effect(EffectKind::Delete, &target, EffectScope::Home, R3, "deletes a password")
             }
             "ls" | "list" | "find" | "search" | "init" | "insert" | "add" | "generate" | "git"
             | "help" | "version" | "" => {}
-            _ => run.effect(Kind::ReadSecret, &target, Scope::Home, R1, "reads a secret"),
+            _ => {
+                run.effect(EffectKind::ReadSecret, &target, EffectScope::Home, R1, "reads a secret")
+            }
         },
         "efibootmgr" | "grub-install" | "update-grub" | "bcdedit" => {
             if !words.is_empty() || has(&["-B", "-b"]) {
                 run.effect(
-                    Kind::Overwrite,
+                    EffectKind::Overwrite,
                     &target,
-                    Scope::System,
+                    EffectScope::System,
                     R4,
                     "changes how the machine starts",
                 );
@@ -360,15 +416,21 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         }
         "hostnamectl" | "timedatectl" => {
             if first.starts_with("set-") || first == "hostname" && words.len() > 1 {
-                run.effect(Kind::Persist, &target, Scope::System, R3, "changes the machine");
+                run.effect(
+                    EffectKind::Persist,
+                    &target,
+                    EffectScope::System,
+                    R3,
+                    "changes the machine",
+                );
             }
         }
         "update-alternatives" => {
             if has(&["--set", "--install", "--remove", "--remove-all"]) {
                 run.effect(
-                    Kind::Persist,
+                    EffectKind::Persist,
                     &target,
-                    Scope::System,
+                    EffectScope::System,
                     R3,
                     "changes what a command starts",
                 );
@@ -376,24 +438,42 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         }
         "journalctl" => {
             if args.iter().any(|arg| arg.text.starts_with("--vacuum") || arg.text == "--rotate") {
-                run.effect(Kind::Delete, "the journal", Scope::System, R3, "deletes logs");
+                run.effect(
+                    EffectKind::Delete,
+                    "the journal",
+                    EffectScope::System,
+                    R3,
+                    "deletes logs",
+                );
             }
         }
         "dmesg" => {
             if has(&["-C", "--clear", "-c"]) {
-                run.effect(Kind::Delete, "the kernel log", Scope::System, R3, "deletes logs");
+                run.effect(
+                    EffectKind::Delete,
+                    "the kernel log",
+                    EffectScope::System,
+                    R3,
+                    "deletes logs",
+                );
             }
         }
         "cipher" => {
             if args.iter().any(|arg| arg.text.to_ascii_lowercase().starts_with("/w:")) {
-                run.effect(Kind::Delete, &target, Scope::System, R4, "deletes system files");
+                run.effect(
+                    EffectKind::Delete,
+                    &target,
+                    EffectScope::System,
+                    R4,
+                    "deletes system files",
+                );
             }
         }
         _ => {}
     }
 }
 
-fn change_accounts(run: &mut Run<'_, '_>, target: &str) {
+fn change_accounts(run: &mut CommandRun<'_, '_>, target: &str) {
     let why = "changes accounts or their rights";
-    run.effect(Kind::Privilege, target, Scope::System, R3, why);
+    run.effect(EffectKind::Privilege, target, EffectScope::System, R3, why);
 }

@@ -28,7 +28,7 @@
 
 use super::runners::suspect;
 use crate::expand::Arg;
-use crate::run::Run;
+use crate::run::CommandRun;
 use std::collections::BTreeSet;
 
 /// Maximum number of lines of a file that are read.
@@ -108,7 +108,7 @@ struct Task {
 }
 
 /// Analyzes the tasks that a command runs.
-pub(super) fn run(run: &mut Run<'_, '_>) {
+pub(super) fn run(run: &mut CommandRun<'_, '_>) {
     if run.analyzer.made.is_empty() && run.analyzer.context.facts.is_none() {
         return;
     }

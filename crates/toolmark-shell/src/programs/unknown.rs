@@ -20,10 +20,10 @@
 //! ```
 
 use super::verbs;
-use crate::effects::{Certainty, Kind, Reversibility, Scope};
-use crate::run::Run;
+use crate::effects::{Certainty, EffectKind, EffectScope, Reversibility};
+use crate::run::CommandRun;
 
-pub(super) fn run(run: &mut Run<'_, '_>) {
+pub(super) fn run(run: &mut CommandRun<'_, '_>) {
     if super::only_informs(run.args)
         || super::runners::only_mentions(run.name)
         || run.args.len() > 24
@@ -33,9 +33,9 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
     }
     // Scripts that take a whole installation away.
     if run.name.contains("uninstall") {
-        let (kind, certainty) = (Kind::Delete, Certainty::Likely);
+        let (kind, certainty) = (EffectKind::Delete, Certainty::Likely);
         let why = "removes an installation";
-        run.sure(kind, run.name, Scope::System, Reversibility::R3, certainty, why);
+        run.sure(kind, run.name, EffectScope::System, Reversibility::R3, certainty, why);
     }
     let words: Vec<&str> = run
         .args
@@ -57,9 +57,9 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         if word.split(':').any(strong) {
             let target = words.join(" ");
             run.sure(
-                Kind::RemoteState,
+                EffectKind::RemoteState,
                 &target,
-                Scope::Unknown,
+                EffectScope::Unknown,
                 Reversibility::R5,
                 Certainty::Likely,
                 "a verb that destroys, of a program without rules",

@@ -31,30 +31,30 @@
 //! certutil -hashfile x.zip SHA256
 //! ```
 
-use crate::effects::{Kind, Reversibility, Scope};
+use crate::effects::{EffectKind, EffectScope, Reversibility};
 use crate::expand::Arg;
-use crate::lookup::{Lookup, column};
+use crate::lookup::{NameLookup, column};
 use crate::program::Program;
-use crate::run::Run;
+use crate::run::CommandRun;
 use Reversibility::{R1, R3, R4, R5};
 
 /// A command that changes the machine.
-struct Row {
+struct WindowsRow {
     program: &'static str,
     /// Words that must all occur, each by one of its names, in any case.
     words: &'static [&'static [&'static str]],
-    kind: Kind,
+    kind: EffectKind,
     level: Reversibility,
     why: &'static str,
 }
 
 macro_rules! row {
     ($program:literal, [$($words:expr),*], $kind:ident, $level:ident, $why:literal) => {
-        Row { program: $program, words: &[$(&$words),*], kind: Kind::$kind, level: $level, why: $why }
+        WindowsRow { program: $program, words: &[$(&$words),*], kind: EffectKind::$kind, level: $level, why: $why }
     };
 }
 
-const ROWS: &[Row] = &[
+const ROWS: &[WindowsRow] = &[
     row!(
         "icacls",
         [[
@@ -206,7 +206,7 @@ const OTHERS: &[&str] =
     &["certutil", "bitsadmin", "forfiles", "start-bitstransfer", "desktopimgdownldr"];
 
 const PROGRAMS: [&str; ROWS.len()] = column!(ROWS.program, "");
-static KNOWN: Lookup<256> = Lookup::new(&[&PROGRAMS, RUN_ADDRESSES, OTHERS]);
+static KNOWN: NameLookup<256> = NameLookup::new(&[&PROGRAMS, RUN_ADDRESSES, OTHERS]);
 
 /// Returns the names of the programs.
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
@@ -217,7 +217,7 @@ pub(crate) fn knows(name: &str) -> bool {
     KNOWN.has(name)
 }
 
-pub(super) fn run(run: &mut Run<'_, '_>) {
+pub(super) fn run(run: &mut CommandRun<'_, '_>) {
     let words: Vec<String> = run.args.iter().map(|arg| arg.text.to_ascii_lowercase()).collect();
     if words.iter().any(|word| matches!(word.as_str(), "/?" | "--help" | "-h" | "/query" | "query"))
     {
@@ -225,12 +225,12 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
     }
     let target = run.line();
     let name = run.name;
-    let fits = |row: &&Row| {
+    let fits = |row: &&WindowsRow| {
         row.program == name
             && row.words.iter().all(|names| words.iter().any(|word| names.contains(&word.as_str())))
     };
     for row in ROWS.iter().filter(fits) {
-        run.effect(row.kind, &target, Scope::System, row.level, row.why);
+        run.effect(row.kind, &target, EffectScope::System, row.level, row.why);
     }
     let is_address = |word: &&String| {
         word.contains("http:")
@@ -243,7 +243,13 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             && words.iter().any(|word| is_address(&word))
             && name != "start" =>
         {
-            run.effect(Kind::ExecuteUntrusted, &target, Scope::Remote, R5, "runs downloaded code");
+            run.effect(
+                EffectKind::ExecuteUntrusted,
+                &target,
+                EffectScope::Remote,
+                R5,
+                "runs downloaded code",
+            );
         }
         "certutil" | "bitsadmin" | "start-bitstransfer" | "desktopimgdownldr" => download(run),
         // `schtasks /tr COMMAND`, which may itself be read
@@ -274,7 +280,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
 }
 
 /// Records a downloaded file: the word after the address, or its last part.
-fn download(run: &mut Run<'_, '_>) {
+fn download(run: &mut CommandRun<'_, '_>) {
     let at = run.args.iter().position(|arg| arg.text.contains("://"));
     let Some((at, address)) = at.and_then(|at| Some((at, run.args.get(at)?))) else { return };
     let named = run
@@ -288,9 +294,9 @@ fn download(run: &mut Run<'_, '_>) {
     if run.name == "certutil" || run.name == "bitsadmin" {
         let target = address.text.clone();
         run.effect(
-            Kind::ExecuteUntrusted,
+            EffectKind::ExecuteUntrusted,
             &target,
-            Scope::Remote,
+            EffectScope::Remote,
             R1,
             "fetches a file through a system tool",
         );
@@ -299,7 +305,7 @@ fn download(run: &mut Run<'_, '_>) {
 
 /// Analyzes `wsl -d NAME -e rm -rf x`: the command runs in a distribution, which has a different
 /// home.
-fn wsl(run: &mut Run<'_, '_>) {
+fn wsl(run: &mut CommandRun<'_, '_>) {
     let grammar = Program::open("d= u= distribution= user= cd= shell-type=");
     let (_, at) = grammar.parse_until(run.args, true);
     let words = run.args.get(at..).unwrap_or_default().to_vec();
@@ -309,7 +315,7 @@ fn wsl(run: &mut Run<'_, '_>) {
 }
 
 /// Analyzes `forfiles /p DIR /s /c "cmd /c del @path"`.
-fn forfiles(run: &mut Run<'_, '_>) {
+fn forfiles(run: &mut CommandRun<'_, '_>) {
     let value = |name: &str| {
         run.args.windows(2).find_map(|pair| match pair {
             [flag, value] if flag.text.eq_ignore_ascii_case(name) => Some(value.text.clone()),

@@ -63,10 +63,10 @@
 //! | E
 //! ```
 
-use crate::effects::{Certainty, Kind, Reversibility, Scope};
+use crate::effects::{Certainty, EffectKind, EffectScope, Reversibility};
 use crate::pipes::Flow;
 use crate::program::Program;
-use crate::run::Run;
+use crate::run::CommandRun;
 use crate::write;
 
 pub(super) static PROGRAMS: &[Program] = &[TRUNCATE, TEE, SORT, SPLIT, TOUCH, MKDIR, SED];
@@ -116,7 +116,7 @@ const SED: Program = Program {
     ..Program::NONE
 };
 
-pub(super) fn run(run: &mut Run<'_, '_>) {
+pub(super) fn run(run: &mut CommandRun<'_, '_>) {
     let call = run.call;
     match run.name {
         "truncate" => {
@@ -127,10 +127,16 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             }
             for arg in &parsed.operands {
                 let place = run.analyzer.place(&arg.text);
-                let new = matches!(place.scope, Scope::Temp | Scope::TreeArtefact)
+                let new = matches!(place.scope, EffectScope::Temp | EffectScope::TreeArtefact)
                     || (!size.starts_with('0') && !size.starts_with('-'));
                 let level = if new { Reversibility::R2 } else { Reversibility::R4 };
-                run.effect(Kind::Overwrite, &place.display, place.scope, level, "truncates a file");
+                run.effect(
+                    EffectKind::Overwrite,
+                    &place.display,
+                    place.scope,
+                    level,
+                    "truncates a file",
+                );
             }
         }
         "tee" | "sponge" => {
@@ -157,12 +163,12 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             let program = if run.name == "touch" { TOUCH } else { MKDIR };
             for arg in program.parse(run.args).operands {
                 let place = run.analyzer.place(&arg.text);
-                if let Some((Kind::Persist, level, why)) =
+                if let Some((EffectKind::Persist, level, why)) =
                     write::classify(run.analyzer.context, &place, true)
                 {
                     // An empty directory takes no effect; one in place of a file may.
                     if run.name == "touch" || level > Reversibility::R3 {
-                        run.effect(Kind::Persist, &place.display, place.scope, level, why);
+                        run.effect(EffectKind::Persist, &place.display, place.scope, level, why);
                     }
                 }
             }
@@ -173,7 +179,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
 }
 
 /// Analyzes `sort` and `split`, which read files, write one, and may run a command.
-fn sort(run: &mut Run<'_, '_>) {
+fn sort(run: &mut CommandRun<'_, '_>) {
     let call = run.call;
     let program = if run.name == "sort" { SORT } else { SPLIT };
     let parsed = program.parse(run.args);
@@ -202,7 +208,7 @@ fn sort(run: &mut Run<'_, '_>) {
 }
 
 /// Analyzes `patch -d DIR`, which changes files there; a reversed patch from a pipe undoes changes.
-fn patch(run: &mut Run<'_, '_>) {
+fn patch(run: &mut CommandRun<'_, '_>) {
     let grammar = Program::open(
         "p= d= i= o= B= D= F= g= V= Y= z= r= strip= directory= input= output= fuzz= \
              reject-file= suffix=",
@@ -214,9 +220,9 @@ fn patch(run: &mut Run<'_, '_>) {
     let call = run.call;
     if parsed.has("R", "reverse") && matches!(call.input, Flow::Unknown) {
         run.ask(
-            Kind::DiscardVcs,
+            EffectKind::DiscardVcs,
             "the work tree",
-            Scope::TreeTracked,
+            EffectScope::TreeTracked,
             "takes off what a patch adds",
         );
     }
@@ -225,9 +231,9 @@ fn patch(run: &mut Run<'_, '_>) {
         Some(path) => run.analyzer.place(path),
         None => run.analyzer.place("."),
     };
-    if place.scope == Scope::System {
+    if place.scope == EffectScope::System {
         let why = "writes to a part of the system";
-        run.effect(Kind::Overwrite, &place.display, place.scope, Reversibility::R4, why);
+        run.effect(EffectKind::Overwrite, &place.display, place.scope, Reversibility::R4, why);
     }
     if let Some(arg) = parsed.operands.first() {
         run.analyzer.write_file(arg, true, run.name, call);
@@ -256,7 +262,7 @@ fn leaves_nothing(scripts: &[String], quiet: bool) -> bool {
     (quiet && !prints) || scripts.iter().any(takes_all)
 }
 
-fn sed(run: &mut Run<'_, '_>) {
+fn sed(run: &mut CommandRun<'_, '_>) {
     let call = run.call;
     let parsed = SED.parse(run.args);
     if parsed.informs() {
@@ -292,7 +298,8 @@ fn sed(run: &mut Run<'_, '_>) {
                 && let Some((kind, level, why)) =
                     write::classify(run.analyzer.context, &place, true)
             {
-                let level = if place.scope == Scope::System { Reversibility::R4 } else { level };
+                let level =
+                    if place.scope == EffectScope::System { Reversibility::R4 } else { level };
                 run.effect(kind, &place.display, place.scope, level, why);
             }
         } else if !names_only {
@@ -332,7 +339,7 @@ fn split_unescaped(text: &str, mark: char) -> Vec<String> {
 
 /// Analyzes the commands that `sed` runs: the text after its command `e`, and, with the flag `e`,
 /// the result of a replacement.
-fn sed_commands(run: &mut Run<'_, '_>, script: &str) {
+fn sed_commands(run: &mut CommandRun<'_, '_>, script: &str) {
     for line in script.split(['\n', ';']) {
         let address =
             |c: char| c.is_ascii_digit() || matches!(c, '$' | ',' | '!' | ' ' | '~' | '+');
@@ -360,10 +367,17 @@ fn sed_commands(run: &mut Run<'_, '_>, script: &str) {
             && flags.chars().all(|c| c.is_ascii_alphanumeric())
             && flags.contains('e')
         {
-            let (scope, certainty) = (Scope::Unknown, Certainty::Unresolved);
+            let (scope, certainty) = (EffectScope::Unknown, Certainty::Unresolved);
             let why = "runs text built at run time";
             run.shell_text(&made.replace('\\', ""));
-            run.sure(Kind::ExecuteUntrusted, script, scope, Reversibility::R1, certainty, why);
+            run.sure(
+                EffectKind::ExecuteUntrusted,
+                script,
+                scope,
+                Reversibility::R1,
+                certainty,
+                why,
+            );
         }
     }
 }

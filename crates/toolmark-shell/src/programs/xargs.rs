@@ -35,12 +35,12 @@
 //! parallel echo ::: 'rm -rf /'
 //! ```
 
-use crate::effects::{Certainty, Kind, Reversibility, Scope};
+use crate::effects::{Certainty, EffectKind, EffectScope, Reversibility};
 use crate::expand::Arg;
 use crate::pipes::Flow;
 use crate::program::{Program, Syntax};
 use crate::protect::Reach;
-use crate::run::Run;
+use crate::run::CommandRun;
 
 pub(super) static PROGRAMS: &[Program] = &[XARGS, PARALLEL];
 
@@ -70,7 +70,7 @@ const PARALLEL: Program = Program {
 /// Maximum number of values analyzed.
 const MAX_VALUES: usize = 16;
 
-pub(super) fn run(run: &mut Run<'_, '_>) {
+pub(super) fn run(run: &mut CommandRun<'_, '_>) {
     if run.name == "parallel" {
         parallel(run);
         return;
@@ -122,7 +122,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
     flag_delete(run, &command);
     protect_named(run, &command);
     let secret = run.call.secret || run.call.input == Flow::Secret;
-    let call = crate::analyze::Call { input: Flow::Unknown, secret, ..run.call.clone() };
+    let call = crate::analyze::CommandContext { input: Flow::Unknown, secret, ..run.call.clone() };
     for line in lines {
         let mut command = words.to_vec();
         command.push(Arg::plain(&line));
@@ -132,7 +132,11 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
 }
 
 /// Returns the lines of the input that a shell may take for commands: `xargs sh -c 'eval "$1"'`.
-fn lines_for_shell(run: &Run<'_, '_>, words: &[Arg], known: Option<&[String]>) -> Vec<String> {
+fn lines_for_shell(
+    run: &CommandRun<'_, '_>,
+    words: &[Arg],
+    known: Option<&[String]>,
+) -> Vec<String> {
     let is_shell = words.first().is_some_and(|arg| {
         let name = crate::run::program_name(&arg.text);
         name.ends_with("sh") && words.iter().any(|arg| arg.text.contains("$1"))
@@ -147,14 +151,14 @@ fn lines_for_shell(run: &Run<'_, '_>, words: &[Arg], known: Option<&[String]>) -
 
 /// Reports the deletion of names from a pipe, which is never proven harmless, for files or
 /// directories.
-fn flag_delete(run: &mut Run<'_, '_>, command: &[Arg]) {
+fn flag_delete(run: &mut CommandRun<'_, '_>, command: &[Arg]) {
     let name = command.first().map(|arg| crate::run::program_name(&arg.text));
     let deletes = matches!(name.as_deref(), Some("rm" | "unlink" | "shred"));
     if deletes && command.iter().any(|arg| arg.dynamic) {
         run.sure(
-            Kind::Delete,
+            EffectKind::Delete,
             "what the pipe names",
-            Scope::Unknown,
+            EffectScope::Unknown,
             Reversibility::R4,
             Certainty::Unresolved,
             "deletes the paths in its input",
@@ -164,7 +168,7 @@ fn flag_delete(run: &mut Run<'_, '_>, command: &[Arg]) {
 
 /// Reports protected files that the command before the pipe names and therefore prints: `ls FILE |
 /// xargs rm`.
-fn protect_named(run: &mut Run<'_, '_>, command: &[Arg]) {
+fn protect_named(run: &mut CommandRun<'_, '_>, command: &[Arg]) {
     let Some((first, rest)) = command.split_first() else { return };
     let name = crate::run::program_name(&first.text);
     let deletes = matches!(name.as_str(), "rm" | "grm" | "unlink" | "shred" | "tee" | "truncate");
@@ -190,7 +194,7 @@ fn protect_named(run: &mut Run<'_, '_>, command: &[Arg]) {
 }
 
 /// The values that `parallel` gives its command; `None` for those known only at run time.
-fn values_of(run: &Run<'_, '_>, groups: &[Arg], from_file: bool) -> Option<Vec<String>> {
+fn values_of(run: &CommandRun<'_, '_>, groups: &[Arg], from_file: bool) -> Option<Vec<String>> {
     if let Some((mark, values)) = groups.split_first() {
         let is_mark = |arg: &Arg| arg.text.starts_with(":::");
         let is_known = !mark.text.starts_with("::::") && !from_file;
@@ -213,7 +217,7 @@ fn text_for(command: &str, value: &str) -> String {
     PLACES.iter().fold(command.to_owned(), |text, place| text.replace(place, value))
 }
 
-fn parallel(run: &mut Run<'_, '_>) {
+fn parallel(run: &mut CommandRun<'_, '_>) {
     let (parsed, at) = PARALLEL.parse_until(run.args, true);
     if parsed.informs() || parsed.has("", "dry-run") {
         return;
@@ -241,13 +245,16 @@ fn parallel(run: &mut Run<'_, '_>) {
                 text_for(text, &if is_known { crate::words::quoted(value) } else { value.clone() })
             }
         };
-        let call =
-            crate::analyze::Call { is_repeated: !is_known, input: Flow::None, ..call.clone() };
+        let call = crate::analyze::CommandContext {
+            is_repeated: !is_known,
+            input: Flow::None,
+            ..call.clone()
+        };
         run.analyzer.text(&text, &call);
     }
     if !is_known && command.is_empty() {
         let why = "runs text built at run time";
-        let (kind, scope) = (Kind::ExecuteUntrusted, Scope::Unknown);
+        let (kind, scope) = (EffectKind::ExecuteUntrusted, EffectScope::Unknown);
         run.sure(kind, run.name, scope, Reversibility::R1, Certainty::Unresolved, why);
     }
 }

@@ -1,20 +1,20 @@
 //! Exit codes that a command line prints itself: `; echo "exit: $?"`.
 
-use crate::ir::{Node, Part, Script, Simple};
+use crate::ir::{IrNode, Script, Simple, WordPart};
 use crate::walk::is_filter;
 
 /// Returns the exit code that the command line prints at its end. The code of a pipeline is that of its
 /// last stage, and tells nothing.
 pub(super) fn printed_code(script: &Script, text: [&str; 2]) -> Option<i64> {
     let [.., before, last] = &script.items[..] else { return None };
-    let [Node::Simple(echo)] = &last.pipeline.stages[..] else { return None };
+    let [IrNode::Simple(echo)] = &last.pipeline.stages[..] else { return None };
     let (label, end) = label(echo)?;
     let ends_in_filter = match &before.pipeline.stages[..] {
         [] | [_] => false,
-        [.., Node::Simple(last)] => {
+        [.., IrNode::Simple(last)] => {
             last.words.first().and_then(crate::ir::Word::fixed).is_none_or(|name| is_filter(&name))
         }
-        [.., Node::Compound(_)] => true,
+        [.., IrNode::Compound(_)] => true,
     };
     if ends_in_filter || prints_several(script) {
         return None;
@@ -34,7 +34,7 @@ pub(super) fn printed_code(script: &Script, text: [&str; 2]) -> Option<i64> {
 
 /// Whether more than one command prints an exit code: each of them answers a question of its own.
 fn prints_several(script: &Script) -> bool {
-    let is_print = |node: &Node| matches!(node, Node::Simple(echo) if label(echo).is_some());
+    let is_print = |node: &IrNode| matches!(node, IrNode::Simple(echo) if label(echo).is_some());
     script.items.iter().flat_map(|item| &item.pipeline.stages).filter(|n| is_print(n)).count() > 1
 }
 
@@ -51,9 +51,9 @@ fn label(echo: &Simple) -> Option<(String, String)> {
         }
         for part in &word.parts {
             match part {
-                Part::Text { text, .. } if is_after => after.push_str(text),
-                Part::Text { text, .. } => before.push_str(text),
-                Part::Parameter { name, .. } if is_code(name) => is_after = true,
+                WordPart::Text { text, .. } if is_after => after.push_str(text),
+                WordPart::Text { text, .. } => before.push_str(text),
+                WordPart::Parameter { name, .. } if is_code(name) => is_after = true,
                 // Other values are not known.
                 _ => return None,
             }

@@ -4,26 +4,30 @@ use super::ResultKind;
 
 /// A program and what its output means.
 #[derive(Debug)]
-pub(crate) struct Program {
+pub(crate) struct ResultProgram {
     /// Names, without directory and extension; a name with a blank is a subcommand.
     pub(crate) names: &'static [&'static str],
     /// Purpose of the program.
-    pub(crate) work: Work,
+    pub(crate) work: ProgramPurpose,
     /// Parser of its command line, which decides how it rejects one.
-    pub(crate) parser: Parser,
+    pub(crate) parser: CommandLineParser,
     /// Patterns of whole lines, by what they show.
     pub(crate) lines: &'static [(ResultKind, &'static [&'static str])],
 }
 
-impl Program {
+impl ResultProgram {
     /// A program that is known by name only.
-    pub(crate) const NONE: Self =
-        Self { names: &[], work: Work::Acts, parser: Parser::Unknown, lines: &[] };
+    pub(crate) const NONE: Self = Self {
+        names: &[],
+        work: ProgramPurpose::Acts,
+        parser: CommandLineParser::Unknown,
+        lines: &[],
+    };
 }
 
 /// Purpose of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Work {
+pub(crate) enum ProgramPurpose {
     /// To print what there is; anything printed is an answer.
     Shows,
     /// To print the answer of a service; an object with an error is an answer of failure.
@@ -44,7 +48,7 @@ pub(crate) enum Work {
 
 /// Parsers of command lines, by the way they reject one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Parser {
+pub(crate) enum CommandLineParser {
     /// getopt and getopt_long.
     Getopt,
     /// parse-options of git.
@@ -65,7 +69,7 @@ pub(crate) enum Parser {
     Unknown,
 }
 
-impl Parser {
+impl CommandLineParser {
     /// All parsers.
     pub(crate) const ALL: &'static [Self] = &[
         Self::Getopt,

@@ -1,14 +1,14 @@
 //! The programs of a command line whose messages its output can have.
 
-use super::program::Work;
+use super::program::ProgramPurpose;
 use super::table::{ProgramId, by_name};
-use crate::ir::{Operator, Part, RedirectionKind, Script, Simple, Word};
+use crate::ir::{Operator, RedirectionKind, Script, Simple, Word, WordPart};
 use crate::walk::{Visit, commands};
 use std::borrow::Cow;
 
 /// A program that a command line runs.
 #[derive(Debug)]
-pub(super) struct Source<'s> {
+pub(super) struct CommandProgram<'s> {
     /// Name as the program writes it before its messages.
     pub(super) name: &'s str,
     /// Entry in the table.
@@ -35,7 +35,7 @@ pub(super) struct Source<'s> {
     pub(super) is_covered: bool,
     /// Whether it was asked for its help or version.
     pub(super) asks_help: bool,
-    work: Work,
+    work: ProgramPurpose,
 }
 
 /// Use of the output of a command by the later stages of its pipeline.
@@ -51,20 +51,23 @@ pub(super) enum Later {
     Changes,
 }
 
-impl Source<'_> {
+impl CommandProgram<'_> {
     /// Purpose of the program.
-    pub(super) fn work(&self) -> Work {
+    pub(super) fn work(&self) -> ProgramPurpose {
         self.work
     }
 
     /// Whether it only looks at what there is.
     pub(super) fn is_look(&self) -> bool {
-        matches!(self.work, Work::Shows | Work::Searches | Work::Fetches)
+        matches!(
+            self.work,
+            ProgramPurpose::Shows | ProgramPurpose::Searches | ProgramPurpose::Fetches
+        )
     }
 }
 
 /// Returns the programs of a script, in order.
-pub(super) fn sources(script: &Script) -> Vec<Source<'_>> {
+pub(super) fn sources(script: &Script) -> Vec<CommandProgram<'_>> {
     let visits = commands(script);
     let covered = covered(&visits);
     let all = visits.iter().zip(covered).enumerate();
@@ -110,7 +113,7 @@ fn of_command<'s>(
     visit: &Visit<'s>,
     later: &[Visit<'s>],
     is_covered: bool,
-) -> [Option<Source<'s>>; 2] {
+) -> [Option<CommandProgram<'s>>; 2] {
     let words: Vec<&'s str> = visit.command.words.iter().map(borrowed).take(12).collect();
     let words = assigned(visit.command, &words);
     let inner = innermost(words);
@@ -121,7 +124,7 @@ fn of_command<'s>(
 
 /// Returns the words of a command behind an assignment of PowerShell: `$lines = Get-Content a`.
 fn assigned<'w, 's>(command: &Simple, words: &'w [&'s str]) -> &'w [&'s str] {
-    let is_variable = |word: &Word| matches!(word.parts.first(), Some(Part::Parameter { .. }));
+    let is_variable = |word: &Word| matches!(word.parts.first(), Some(WordPart::Parameter { .. }));
     match words {
         [_, "=" | "+=", rest @ ..] if command.words.first().is_some_and(is_variable) => rest,
         words => words,
@@ -133,7 +136,7 @@ fn source<'s>(
     visit: &Visit<'s>,
     later: &[Visit<'s>],
     is_covered: bool,
-) -> Option<Source<'s>> {
+) -> Option<CommandProgram<'s>> {
     let (first, rest) = words.split_first()?;
     let name = program_name(first);
     let operand = rest.iter().find(|word| !word.starts_with('-'));
@@ -142,16 +145,20 @@ fn source<'s>(
     let asks_help = asks_help(rest);
     let shows = || rest.iter().take(4).any(|word| SHOWING.contains(word));
     let work = match program {
-        _ if asks_help => Work::Shows,
-        Some(_) if name == "sed" && rest.iter().any(|word| word.starts_with("-i")) => Work::Acts,
-        Some(program) if both.is_none() && may_show(name, program.work()) && shows() => Work::Shows,
+        _ if asks_help => ProgramPurpose::Shows,
+        Some(_) if name == "sed" && rest.iter().any(|word| word.starts_with("-i")) => {
+            ProgramPurpose::Acts
+        }
+        Some(program) if both.is_none() && may_show(name, program.work()) && shows() => {
+            ProgramPurpose::Shows
+        }
         Some(program) => program.work(),
-        None if name.is_empty() => Work::Nothing,
-        None if is_value(name) || shows_by_verb(name) => Work::Shows,
-        None if shows() => Work::Shows,
-        None => Work::Acts,
+        None if name.is_empty() => ProgramPurpose::Nothing,
+        None if is_value(name) || shows_by_verb(name) => ProgramPurpose::Shows,
+        None if shows() => ProgramPurpose::Shows,
+        None => ProgramPurpose::Acts,
     };
-    Some(Source {
+    Some(CommandProgram {
         name,
         program: program.unwrap_or(ProgramId::OTHER),
         parent: both.and_then(|both| by_name(name).filter(|own| *own != both)),
@@ -185,14 +192,14 @@ const SHOWING: &[&str] = &[
 
 /// Whether subcommands of a program are named after what they do. Those of a task runner are names of
 /// tasks.
-fn may_show(name: &str, work: Work) -> bool {
+fn may_show(name: &str, work: ProgramPurpose) -> bool {
     const MANAGERS: &[&str] = &[
         "npm", "pnpm", "yarn", "bun", "deno", "gem", "bundle", "composer", "nvm", "fnm", "volta",
         "wsl", "adb",
     ];
     match work {
-        Work::Acts | Work::Builds => true,
-        Work::Carries => MANAGERS.contains(&name),
+        ProgramPurpose::Acts | ProgramPurpose::Builds => true,
+        ProgramPurpose::Carries => MANAGERS.contains(&name),
         _ => false,
     }
 }
@@ -236,7 +243,7 @@ fn borrowed(word: &Word) -> &str {
     match word.fixed() {
         Some(Cow::Borrowed(text)) => text,
         _ => match word.parts.last() {
-            Some(Part::Text { text, .. }) => text,
+            Some(WordPart::Text { text, .. }) => text,
             _ => "",
         },
     }

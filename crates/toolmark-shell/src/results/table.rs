@@ -2,14 +2,14 @@
 
 use super::message::kind_of_message;
 use super::packs;
-use super::program::{Parser, Program, Work};
+use super::program::{CommandLineParser, ProgramPurpose, ResultProgram};
 use super::{ResultKind, line};
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::LazyLock;
 
 /// A pattern, what it shows, and its longest literal part.
-struct Entry {
+struct ResultPattern {
     kind: ResultKind,
     pattern: &'static str,
     literal: &'static str,
@@ -17,15 +17,15 @@ struct Entry {
     ends: [u16; 2],
 }
 
-struct Table {
-    entries: Vec<Entry>,
-    programs: Vec<(&'static Program, Range<usize>)>,
-    parsers: Vec<(Parser, Range<usize>)>,
+struct ResultTable {
+    entries: Vec<ResultPattern>,
+    programs: Vec<(&'static ResultProgram, Range<usize>)>,
+    parsers: Vec<(CommandLineParser, Range<usize>)>,
     by_name: HashMap<&'static str, usize>,
 }
 
-static TABLE: LazyLock<Table> = LazyLock::new(|| {
-    let mut table = Table {
+static TABLE: LazyLock<ResultTable> = LazyLock::new(|| {
+    let mut table = ResultTable {
         entries: Vec::new(),
         programs: Vec::new(),
         parsers: Vec::new(),
@@ -41,7 +41,7 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
         }
         table.programs.push((program, start..table.entries.len()));
     }
-    for parser in Parser::ALL {
+    for parser in CommandLineParser::ALL {
         let start = table.entries.len();
         table.add(ResultKind::UsageError, parser.rejections());
         table.parsers.push((*parser, start..table.entries.len()));
@@ -49,12 +49,12 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
     table
 });
 
-impl Table {
+impl ResultTable {
     fn add(&mut self, kind: ResultKind, patterns: &[&'static str]) {
         self.entries.extend(patterns.iter().map(|pattern| {
             let parts = pattern.split(['*', '#', '{', '}']);
             let literal = parts.max_by_key(|part| part.len()).unwrap_or_default();
-            Entry { kind, pattern, literal, ends: ends(literal) }
+            ResultPattern { kind, pattern, literal, ends: ends(literal) }
         }));
     }
 }
@@ -76,8 +76,8 @@ impl ProgramId {
     pub(super) const OTHER: Self = Self(1);
 
     /// Purpose of the program.
-    pub(super) fn work(self) -> Work {
-        TABLE.programs.get(self.0).map_or(Work::Acts, |(program, _)| program.work)
+    pub(super) fn work(self) -> ProgramPurpose {
+        TABLE.programs.get(self.0).map_or(ProgramPurpose::Acts, |(program, _)| program.work)
     }
 
     /// Whether the program is one of those that read, search and change files.
@@ -88,7 +88,7 @@ impl ProgramId {
 
     fn patterns(self) -> impl Iterator<Item = usize> {
         let own = TABLE.programs.get(self.0);
-        let parser = own.map_or(Parser::Unknown, |(program, _)| program.parser);
+        let parser = own.map_or(CommandLineParser::Unknown, |(program, _)| program.parser);
         // The parser of a program that is not known may be any.
         let is_any = self == Self::OTHER;
         let of_parser = TABLE.parsers.iter().filter(move |(known, _)| is_any || *known == parser);
@@ -99,7 +99,7 @@ impl ProgramId {
 
 /// Returns the programs that test or build, whose lines a carrier prints.
 fn carried() -> impl Iterator<Item = usize> {
-    let is_carried = |work| matches!(work, Work::Tests | Work::Builds);
+    let is_carried = |work| matches!(work, ProgramPurpose::Tests | ProgramPurpose::Builds);
     let all = TABLE.programs.iter().filter(move |(program, _)| is_carried(program.work));
     let patterns = all.flat_map(|(_, range)| range.clone());
     patterns.filter(|at| {
@@ -125,7 +125,7 @@ fn is_common(pattern: &str) -> bool {
 
 /// Patterns that can occur in a text, for one command.
 pub(super) struct Candidates {
-    entries: Vec<&'static Entry>,
+    entries: Vec<&'static ResultPattern>,
     /// Whether the words of an error say more than that it is one.
     has_words: bool,
 }
@@ -177,7 +177,7 @@ impl<'t> FoundLiterals<'t> {
         Self { text, grams }
     }
 
-    fn has(&self, entry: &Entry) -> bool {
+    fn has(&self, entry: &ResultPattern) -> bool {
         let is_set = |hash: u16| {
             let hash = usize::from(hash);
             self.grams.get(hash / 64).is_some_and(|word| word >> (hash % 64) & 1 == 1)
@@ -192,10 +192,13 @@ impl<'t> FoundLiterals<'t> {
         let programs = std::iter::once(program).chain(parent);
         let mut entries: Vec<_> =
             programs.flat_map(ProgramId::patterns).filter_map(entry).collect();
-        if program.work() == Work::Carries {
+        if program.work() == ProgramPurpose::Carries {
             entries.extend(carried().filter_map(entry));
         }
-        let has_words = !matches!(program.work(), Work::Tests | Work::Builds | Work::Carries);
+        let has_words = !matches!(
+            program.work(),
+            ProgramPurpose::Tests | ProgramPurpose::Builds | ProgramPurpose::Carries
+        );
         Candidates { entries, has_words }
     }
 }
@@ -203,7 +206,7 @@ impl<'t> FoundLiterals<'t> {
 impl Candidates {
     /// Returns what a line shows of a program with this name.
     pub(super) fn find(&self, name: &str, line: &str) -> Option<Match> {
-        let has = |entry: &&Entry| match entry.pattern.contains("{}") {
+        let has = |entry: &&ResultPattern| match entry.pattern.contains("{}") {
             true => line.contains(name) && line::matches(&entry.pattern.replace("{}", name), line),
             false => line::matches(entry.pattern, line),
         };

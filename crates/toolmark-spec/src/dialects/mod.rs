@@ -3,10 +3,10 @@
 mod toolmark;
 
 use toolmark_grade::Dialect;
-use toolmark_peers::{AgentV, AiGo, Vally};
+use toolmark_peers::{AgentV, AiGo, VallyDialect};
 
 /// All dialects in detection order: specific dialects before general ones.
-pub static DIALECTS: &[&dyn Dialect] = &[&Vally, &AgentV, &AiGo, &toolmark::Toolmark];
+pub static DIALECTS: &[&dyn Dialect] = &[&VallyDialect, &AgentV, &AiGo, &toolmark::ToolmarkDialect];
 
 /// Returns the dialect with this ID.
 #[must_use]

@@ -112,7 +112,7 @@ mod tests {
     use serde_json::json;
     use toolmark_grade::testing::Kit;
     use toolmark_grade::{Graders, ask};
-    use toolmark_outcome::{Context, Environment, Profile, View};
+    use toolmark_outcome::{CaseContext, Environment, Profile, TrajectoryView};
     use toolmark_session::notation;
 
     const KIT: Kit = Kit(Graders(&[&TOOL_POLICY]));
@@ -134,8 +134,8 @@ mod tests {
         ] {
             let run = notation::parse(&format!("host: openai\n{trace}")).unwrap();
             let grader = KIT.build("tool-policy", Profile::Toolmark, &policy).unwrap();
-            let (context, environment) = (Context::default(), Environment::default());
-            let view = View::whole(&run);
+            let (context, environment) = (CaseContext::default(), Environment::default());
+            let view = TrajectoryView::whole(&run);
             let subject = Subject { view, context: &context, environment: &environment };
             let outcome = ask(&*grader, &subject);
             assert_eq!(outcome.verdict.word(), want, "{trace}: {}", outcome.reason.raw());

@@ -1,7 +1,7 @@
 //! Conditions on one argument of a call: its value, or a pattern that stays the same
 //! when machines, IDs and dates change.
 
-use crate::mine::generalize::{Places, escaped, path_parts, programs, shape};
+use crate::mine::generalize::{RunDirectories, escaped, path_parts, programs, shape};
 use serde_json::{Map, Value};
 use toolmark_match::call_match::{PathStep, written_path};
 use toolmark_redact::Redactor;
@@ -28,12 +28,12 @@ pub(crate) struct Atom {
     /// Top-level key of the argument, if it is not nested.
     pub(crate) key: Option<String>,
     /// The condition.
-    pub(crate) test: Test,
+    pub(crate) test: ValueTest,
 }
 
 /// A condition on a value, from the least to the most specific.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Test {
+pub(crate) enum ValueTest {
     /// A command line runs this program.
     Program(String),
     /// Last component of a path.
@@ -46,7 +46,7 @@ pub(crate) enum Test {
     Equals(String),
 }
 
-impl Test {
+impl ValueTest {
     /// Returns the condition as written in `where`.
     pub(crate) fn condition(&self) -> Value {
         match self {
@@ -87,7 +87,7 @@ pub(crate) fn call_config(tool: &str, atoms: &[Atom]) -> Value {
     let (mut args, mut conditions) = (Map::new(), Map::new());
     for atom in atoms {
         match (&atom.key, &atom.test) {
-            (Some(key), Test::Equals(json)) if !reads_as_pattern(&value_of(json)) => {
+            (Some(key), ValueTest::Equals(json)) if !reads_as_pattern(&value_of(json)) => {
                 args.insert(key.clone(), value_of(json));
             }
             _ => {
@@ -116,8 +116,8 @@ pub(crate) fn tool_config(tool: &str) -> Value {
 
 /// Returns the conditions that the arguments of a call meet. Values that contain a secret are
 /// skipped: they are not written, and a redacted value would match no call.
-pub(crate) fn atoms_of(args: &Value, places: &Places, redactor: Redactor) -> Vec<Atom> {
-    let mut walk = Walk { places, redactor, atoms: Vec::new(), values: 0 };
+pub(crate) fn atoms_of(args: &Value, places: &RunDirectories, redactor: Redactor) -> Vec<Atom> {
+    let mut walk = AtomWalk { places, redactor, atoms: Vec::new(), values: 0 };
     if let Value::Object(fields) = args {
         for (key, value) in fields {
             walk.value(value, &mut vec![PathStep::Key(key)]);
@@ -128,14 +128,14 @@ pub(crate) fn atoms_of(args: &Value, places: &Places, redactor: Redactor) -> Vec
     walk.atoms
 }
 
-struct Walk<'p> {
-    places: &'p Places,
+struct AtomWalk<'p> {
+    places: &'p RunDirectories,
     redactor: Redactor,
     atoms: Vec<Atom>,
     values: usize,
 }
 
-impl Walk<'_> {
+impl AtomWalk<'_> {
     fn value<'v>(&mut self, value: &'v Value, path: &mut Vec<PathStep<'v>>) {
         if self.values >= MAX_VALUES || path.len() > MAX_DEPTH {
             return;
@@ -157,7 +157,7 @@ impl Walk<'_> {
             }
             Value::Array(_) => {}
             Value::String(text) => self.text(text, path),
-            other => self.add(path, Test::Equals(other.to_string())),
+            other => self.add(path, ValueTest::Equals(other.to_string())),
         }
     }
 
@@ -178,7 +178,7 @@ impl Walk<'_> {
                 return;
             }
             for regex in programs {
-                self.add(path, Test::Program(regex));
+                self.add(path, ValueTest::Program(regex));
             }
         }
         if text.len() > MAX_TEXT || text.contains('\n') {
@@ -188,20 +188,20 @@ impl Walk<'_> {
         let parts = path_parts(text, self.places);
         // How a path ends says it shorter.
         if shape.has_gaps && !(shape.is_of_machine && parts.is_some()) {
-            self.add(path, Test::Shape(shape.regex));
+            self.add(path, ValueTest::Shape(shape.regex));
         }
         if let Some(parts) = parts {
-            self.add(path, Test::FileName(parts.name));
+            self.add(path, ValueTest::FileName(parts.name));
             if let Some(tail) = parts.tail {
-                self.add(path, Test::Tail(tail));
+                self.add(path, ValueTest::Tail(tail));
             }
         }
         if !shape.is_of_machine {
-            self.add(path, Test::Equals(Value::from(text).to_string()));
+            self.add(path, ValueTest::Equals(Value::from(text).to_string()));
         }
     }
 
-    fn add(&mut self, path: &[PathStep<'_>], test: Test) {
+    fn add(&mut self, path: &[PathStep<'_>], test: ValueTest) {
         self.values += 1;
         let key = match path {
             [PathStep::Key(key)] => Some((*key).to_owned()),
@@ -230,23 +230,23 @@ pub(crate) fn most_telling<'a>(atoms: impl IntoIterator<Item = &'a Atom>) -> Vec
 }
 
 /// Returns the rank of a test by how specific it is.
-pub(crate) fn rank(test: &Test) -> usize {
+pub(crate) fn rank(test: &ValueTest) -> usize {
     match test {
-        Test::Program(_) => 1,
-        Test::FileName(_) => 2,
-        Test::Tail(_) => 3,
-        Test::Shape(_) => 4,
-        Test::Equals(_) => 5,
+        ValueTest::Program(_) => 1,
+        ValueTest::FileName(_) => 2,
+        ValueTest::Tail(_) => 3,
+        ValueTest::Shape(_) => 4,
+        ValueTest::Equals(_) => 5,
     }
 }
 
-fn length(test: &Test) -> usize {
+fn length(test: &ValueTest) -> usize {
     match test {
-        Test::Program(text)
-        | Test::FileName(text)
-        | Test::Tail(text)
-        | Test::Shape(text)
-        | Test::Equals(text) => text.len(),
+        ValueTest::Program(text)
+        | ValueTest::FileName(text)
+        | ValueTest::Tail(text)
+        | ValueTest::Shape(text)
+        | ValueTest::Equals(text) => text.len(),
     }
 }
 
@@ -256,7 +256,7 @@ mod tests {
     use serde_json::json;
 
     fn atoms(args: Value) -> Vec<String> {
-        let places = Places::new(Some("/home/mira/shop"));
+        let places = RunDirectories::new(Some("/home/mira/shop"));
         let all = atoms_of(&args, &places, Redactor::new(true));
         all.iter().map(|atom| format!("{} {:?}", atom.path, atom.test)).collect()
     }
@@ -292,7 +292,7 @@ mod tests {
 
     #[test]
     fn a_call_is_written_as_short_as_it_can_be() {
-        let places = Places::new(None);
+        let places = RunDirectories::new(None);
         let all = |args: Value| most_telling(&atoms_of(&args, &places, Redactor::new(true)));
         assert_eq!(call_config("book", &[]), json!("book"));
         assert_eq!(

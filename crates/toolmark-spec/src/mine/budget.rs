@@ -1,10 +1,10 @@
 //! Derives limits for the whole run: the amounts that the runs used, plus some room.
 
-use crate::mine::item::{Family, Item, Part};
+use crate::mine::item::{ExpectationFamily, MinedItem, SpecPart};
 use crate::mine::propose::with_room;
-use crate::mine::sample::Sample;
+use crate::mine::sample::MinedRun;
 use serde_json::{Value, json};
-use toolmark_outcome::{View, duration_of};
+use toolmark_outcome::{TrajectoryView, duration_of};
 use toolmark_trace::Trajectory;
 
 /// A limit: its grader and the quantity it limits.
@@ -23,7 +23,7 @@ const LIMITS: &[Limit] = &[
         name: "max-calls",
         grader: "tool-call-count",
         value: |run| {
-            let counted = View::whole(run).calls().len() as f64;
+            let counted = TrajectoryView::whole(run).calls().len() as f64;
             Some(run.stated.calls.map_or(counted, |stated| counted.max(stated as f64)))
         },
         config: |most| json!({ "max": with_room(most as usize) }),
@@ -53,7 +53,7 @@ const LIMITS: &[Limit] = &[
 ];
 
 /// Adds limits for every quantity that all runs record.
-pub(crate) fn budgets(passing: &[&Sample<'_>], items: &mut Vec<Item>) {
+pub(crate) fn budgets(passing: &[&MinedRun<'_>], items: &mut Vec<MinedItem>) {
     for limit in LIMITS {
         let values: Option<Vec<f64>> =
             passing.iter().map(|sample| (limit.value)(sample.run)).collect();
@@ -63,10 +63,10 @@ pub(crate) fn budgets(passing: &[&Sample<'_>], items: &mut Vec<Item>) {
         if !most.is_finite() || most <= 0.0 {
             continue;
         }
-        let mut item = Item::expect(
-            Family::Budgets,
+        let mut item = MinedItem::expect(
+            ExpectationFamily::Budgets,
             format!("budget {}", limit.name),
-            Part::Budget(limit.name),
+            SpecPart::Budget(limit.name),
         );
         item.grader = limit.grader;
         item.config = (limit.config)(most);

@@ -4,13 +4,13 @@ use crate::load_source;
 use crate::mine::mined::Mined;
 use crate::mine::{Observed, Share};
 use std::path::Path;
-use toolmark_config::{Problem, Source};
-use toolmark_grade::{Grading, LeftBehind, LoadOptions, Pairing, Selection};
+use toolmark_config::{Problem, SourceText};
+use toolmark_grade::{Grading, LeftBehind, LoadOptions, Pairing, RunSelection};
 use toolmark_outcome::{Environment, Verdict};
 
 /// Results of a spec for the runs from which it was mined.
 #[derive(Debug, Default)]
-pub struct Checked {
+pub struct MinedSpecResult {
     /// Passing runs, and how many of them the spec accepts.
     pub accepted: Share,
     /// Failing runs, and how many of them the spec rejects.
@@ -24,12 +24,13 @@ pub struct Checked {
 impl Mined {
     /// Loads a spec that was mined from these runs and grades the runs with it.
     #[must_use]
-    pub fn check(&self, spec: &str, observed: &[Observed]) -> Checked {
-        let source = Source::new("toolmark.yaml", spec);
+    pub fn check(&self, spec: &str, observed: &[Observed]) -> MinedSpecResult {
+        let source = SourceText::new("toolmark.yaml", spec);
         let loaded = load_source(source, Path::new("."), &LoadOptions::default());
-        let mut checked = Checked { problems: loaded.problems, ..Checked::default() };
+        let mut checked =
+            MinedSpecResult { problems: loaded.problems, ..MinedSpecResult::default() };
         let Some(plan) = loaded.plan else { return checked };
-        let grading = Grading::new(&plan, None, Environment::default(), Selection::default());
+        let grading = Grading::new(&plan, None, Environment::default(), RunSelection::default());
         let pairing = Pairing::new(&plan, None);
         for case in self.cases.iter().filter(|case| case.expected() > 0) {
             let index = case.id.as_deref().map(|id| plan.find(id));

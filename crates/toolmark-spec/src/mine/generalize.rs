@@ -2,12 +2,12 @@
 
 /// Directories of a run; paths below them are specific to one machine.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Places {
+pub(crate) struct RunDirectories {
     /// Working directory, without a trailing slash.
     workspace: Option<String>,
 }
 
-impl Places {
+impl RunDirectories {
     /// Creates the places of a run with this working directory.
     pub(crate) fn new(workspace: Option<&str>) -> Self {
         let workspace = workspace.map(|path| path.trim_end_matches('/'));
@@ -29,7 +29,7 @@ pub(crate) struct Shaped {
 
 /// Converts a text to a pattern with gaps for machine-specific directories, IDs, dates and long
 /// numbers.
-pub(crate) fn shape(text: &str, places: &Places) -> Shaped {
+pub(crate) fn shape(text: &str, places: &RunDirectories) -> Shaped {
     let mut out = Shaped { regex: "^".into(), has_gaps: false, is_of_machine: false };
     let mut rest = text;
     let mut before = ' ';
@@ -68,7 +68,7 @@ fn is_word(c: char) -> bool {
 }
 
 /// Returns the length and the pattern of a machine-specific directory at the start of a text.
-fn directory(text: &str, places: &Places) -> Option<(usize, String)> {
+fn directory(text: &str, places: &RunDirectories) -> Option<(usize, String)> {
     let ends =
         |rest: &str| rest.chars().next().is_none_or(|c| !is_word(c) && !matches!(c, '-' | '.'));
     if let Some(workspace) = &places.workspace
@@ -172,7 +172,7 @@ pub(crate) struct PathParts {
 }
 
 /// Returns patterns for the end of a text that is a path.
-pub(crate) fn path_parts(text: &str, places: &Places) -> Option<PathParts> {
+pub(crate) fn path_parts(text: &str, places: &RunDirectories) -> Option<PathParts> {
     let is_path = text.contains('/')
         && !text.contains("://")
         && !text.contains(|c: char| c.is_whitespace() || matches!(c, '*' | '$' | '|' | ';' | '`'));
@@ -190,7 +190,7 @@ pub(crate) fn path_parts(text: &str, places: &Places) -> Option<PathParts> {
     };
     let trimmed = text.trim_end_matches('/');
     let name = trimmed.rsplit('/').next().filter(|name| !name.is_empty() && *name != "..")?;
-    let is_stable = |part: &str| !shape(part, &Places::default()).has_gaps;
+    let is_stable = |part: &str| !shape(part, &RunDirectories::default()).has_gaps;
     if !is_stable(name) {
         return None;
     }
@@ -241,7 +241,7 @@ fn is_plain(word: &str) -> bool {
     word.starts_with(|c: char| c.is_ascii_alphabetic())
         && word.ends_with(|c: char| c.is_ascii_alphanumeric())
         && word.chars().all(is_part)
-        && !shape(word, &Places::default()).has_gaps
+        && !shape(word, &RunDirectories::default()).has_gaps
 }
 
 fn runs(words: &str) -> String {
@@ -265,7 +265,7 @@ mod tests {
     use super::*;
 
     fn shaped(text: &str) -> String {
-        shape(text, &Places::new(Some("/home/mira/shop"))).regex
+        shape(text, &RunDirectories::new(Some("/home/mira/shop"))).regex
     }
 
     #[test]
@@ -297,7 +297,7 @@ mod tests {
 
     #[test]
     fn paths_end_the_same_on_every_machine() {
-        let places = Places::new(Some("/w/shop/"));
+        let places = RunDirectories::new(Some("/w/shop/"));
         for (text, name, tail) in [
             ("/w/shop/src/a.rs", r"(^|/)a\.rs$", Some(r"(^|/)src/a\.rs$")),
             ("src/a.rs", r"(^|/)a\.rs$", Some(r"(^|/)src/a\.rs$")),

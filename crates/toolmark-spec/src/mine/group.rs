@@ -1,11 +1,11 @@
 //! Groups runs that belong together: those with the same prompt.
 
-use crate::mine::{By, Observed};
+use crate::mine::{Observed, RunGrouping};
 use toolmark_base::{SortedMap, SortedSet};
 use toolmark_grade::folded;
-use toolmark_outcome::View;
+use toolmark_outcome::TrajectoryView;
 use toolmark_redact::Redactor;
-use toolmark_trace::Recorded;
+use toolmark_trace::RecordedCalls;
 
 /// Maximum length of prompts that are written.
 const MAX_PROMPT: usize = 16 << 10;
@@ -15,7 +15,7 @@ const ID_WORDS: usize = 6;
 
 /// Runs of one case, by index.
 #[derive(Debug, Default)]
-pub(crate) struct Group {
+pub(crate) struct RunGroup {
     /// Case ID; `None` if the spec has no cases.
     pub(crate) id: Option<String>,
     /// Prompt of all its runs.
@@ -26,7 +26,7 @@ pub(crate) struct Group {
 
 /// The groups, and the numbers of runs outside of any group.
 pub(crate) struct Groups {
-    pub(crate) groups: Vec<Group>,
+    pub(crate) groups: Vec<RunGroup>,
     /// Number of runs that record no calls.
     pub(crate) unrecorded: usize,
     /// Number of runs whose prompt no other run shares.
@@ -37,7 +37,7 @@ pub(crate) struct Groups {
 
 /// Key shared by the runs of one case.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-enum Key {
+enum GroupKey {
     /// Case name.
     Case(String),
     /// Prompt of the user.
@@ -47,15 +47,15 @@ enum Key {
 }
 
 /// Groups runs.
-pub(crate) fn groups(observed: &[Observed], by: By, redactor: Redactor) -> Groups {
+pub(crate) fn groups(observed: &[Observed], by: RunGrouping, redactor: Redactor) -> Groups {
     let usable: Vec<usize> = (0..observed.len())
-        .filter(|at| observed[*at].run.calls_recorded() != Recorded::Not)
+        .filter(|at| observed[*at].run.calls_recorded() != RecordedCalls::Not)
         .collect();
     let unrecorded = observed.len() - usable.len();
     let keys = keys(observed, &usable);
-    let mut members: SortedMap<&Key, Vec<usize>> = SortedMap::new();
+    let mut members: SortedMap<&GroupKey, Vec<usize>> = SortedMap::new();
     // In the order in which their first runs come.
-    let mut order: Vec<&Key> = Vec::new();
+    let mut order: Vec<&GroupKey> = Vec::new();
     for (key, at) in keys.iter().zip(&usable) {
         members.entry(key).or_insert_with(|| {
             order.push(key);
@@ -63,17 +63,17 @@ pub(crate) fn groups(observed: &[Observed], by: By, redactor: Redactor) -> Group
         });
         members.entry(key).or_default().push(*at);
     }
-    let is_case = |key: &Key| *key != Key::None;
+    let is_case = |key: &GroupKey| *key != GroupKey::None;
     let has_cases = match by {
-        By::All => false,
-        By::Case => order.iter().any(|key| is_case(key)),
-        By::Auto => order.iter().any(|key| {
+        RunGrouping::All => false,
+        RunGrouping::Case => order.iter().any(|key| is_case(key)),
+        RunGrouping::Auto => order.iter().any(|key| {
             let runs = members.get(key);
             is_case(key) && (runs.is_some_and(|runs| runs.len() > 1) || is_given(observed, runs))
         }),
     };
     if !has_cases {
-        let mut all = Group::default();
+        let mut all = RunGroup::default();
         usable.iter().for_each(|at| all.add(*at, observed));
         let (groups, failed) = match all.passing.is_empty() {
             true => (Vec::new(), usize::from(!all.failing.is_empty())),
@@ -85,12 +85,13 @@ pub(crate) fn groups(observed: &[Observed], by: By, redactor: Redactor) -> Group
     let mut ids = SortedSet::new();
     for key in order {
         let runs = members.remove(key).unwrap_or_default();
-        let is_single = runs.len() == 1 && by == By::Auto && !is_given(observed, Some(&runs));
-        if *key == Key::None || is_single {
+        let is_single =
+            runs.len() == 1 && by == RunGrouping::Auto && !is_given(observed, Some(&runs));
+        if *key == GroupKey::None || is_single {
             alone += runs.len();
             continue;
         }
-        let mut group = Group::default();
+        let mut group = RunGroup::default();
         runs.iter().for_each(|at| group.add(*at, observed));
         if group.passing.is_empty() {
             failed += 1;
@@ -103,7 +104,7 @@ pub(crate) fn groups(observed: &[Observed], by: By, redactor: Redactor) -> Group
     Groups { groups, unrecorded, alone, failed }
 }
 
-impl Group {
+impl RunGroup {
     fn add(&mut self, at: usize, observed: &[Observed]) {
         match observed[at].passed {
             true => self.passing.push(at),
@@ -118,7 +119,7 @@ fn is_given(observed: &[Observed], runs: Option<&Vec<usize>>) -> bool {
 }
 
 /// Returns the keys of the runs: the specified case, a name that several runs share, or the prompt.
-fn keys(observed: &[Observed], usable: &[usize]) -> Vec<Key> {
+fn keys(observed: &[Observed], usable: &[usize]) -> Vec<GroupKey> {
     let name = |at: usize| observed[at].run.name.as_ref().map(|name| name.get().into_owned());
     let mut named: SortedMap<String, usize> = SortedMap::new();
     for at in usable {
@@ -128,15 +129,16 @@ fn keys(observed: &[Observed], usable: &[usize]) -> Vec<Key> {
     }
     let key = |at: &usize| {
         if let Some(case) = &observed[*at].case {
-            return Key::Case(case.clone());
+            return GroupKey::Case(case.clone());
         }
         if let Some(name) = name(*at).filter(|name| named.get(name).is_some_and(|n| *n > 1)) {
-            return Key::Case(name);
+            return GroupKey::Case(name);
         }
-        let prompt = View::whole(&observed[*at].run).prompt().map(|prompt| folded(&prompt));
+        let prompt =
+            TrajectoryView::whole(&observed[*at].run).prompt().map(|prompt| folded(&prompt));
         match prompt.filter(|prompt| !prompt.is_empty()) {
-            Some(prompt) => Key::Prompt(prompt),
-            None => Key::None,
+            Some(prompt) => GroupKey::Prompt(prompt),
+            None => GroupKey::None,
         }
     };
     usable.iter().map(key).collect()
@@ -144,9 +146,9 @@ fn keys(observed: &[Observed], usable: &[usize]) -> Vec<Key> {
 
 /// Returns the prompt shared by all runs, if it may be written.
 fn prompt_of(observed: &[Observed], runs: &[usize], redactor: Redactor) -> Option<String> {
-    let mut prompts = runs
-        .iter()
-        .map(|at| View::whole(&observed[*at].run).prompt().map(|prompt| prompt.into_owned()));
+    let mut prompts = runs.iter().map(|at| {
+        TrajectoryView::whole(&observed[*at].run).prompt().map(|prompt| prompt.into_owned())
+    });
     let first = prompts.next()??;
     let is_same = |other: Option<String>| other.is_some_and(|p| folded(&p) == folded(&first));
     let may_be_written = first.len() <= MAX_PROMPT && *redactor.apply(first.as_str()) == *first;
@@ -154,15 +156,15 @@ fn prompt_of(observed: &[Observed], runs: &[usize], redactor: Redactor) -> Optio
 }
 
 /// Returns the ID of a case: its name, or the first words of its prompt.
-fn id_of(key: &Key, ids: &mut SortedSet<String>, redactor: Redactor) -> String {
+fn id_of(key: &GroupKey, ids: &mut SortedSet<String>, redactor: Redactor) -> String {
     let named = match key {
-        Key::Case(name) => name.clone(),
-        Key::Prompt(prompt) => {
+        GroupKey::Case(name) => name.clone(),
+        GroupKey::Prompt(prompt) => {
             let words = prompt.split(|c: char| !c.is_ascii_alphanumeric());
             let words = words.filter(|word| !word.is_empty()).take(ID_WORDS);
             words.map(str::to_ascii_lowercase).collect::<Vec<_>>().join("-")
         }
-        Key::None => String::new(),
+        GroupKey::None => String::new(),
     };
     let is_good = !named.trim().is_empty() && named.len() <= 200;
     let named =

@@ -1,10 +1,10 @@
 //! Mines from a part of the runs and tests the result on the remaining runs.
 
-use crate::mine::item::{Family, Item, Part};
+use crate::mine::item::{ExpectationFamily, MinedItem, SpecPart};
 use crate::mine::panel::Panel;
-use crate::mine::propose::Evidence;
-use crate::mine::sample::Sample;
-use crate::mine::settle::{Doubt, Judged, settle};
+use crate::mine::propose::RunEvidence;
+use crate::mine::sample::MinedRun;
+use crate::mine::settle::{ExpectationDoubt, ExpectationResult, settle};
 use toolmark_base::{SortedMap, SortedSet};
 use toolmark_outcome::Verdict;
 
@@ -49,17 +49,17 @@ pub struct HeldOut {
     /// Failing runs that fail something mined from the other runs.
     pub rejected: Share,
     /// Single expectations, by kind.
-    pub families: SortedMap<Family, Share>,
+    pub families: SortedMap<ExpectationFamily, Share>,
     slots: SortedMap<String, Share>,
     /// Kinds of expectations that each run did not meet: first for the passing runs, then for
     /// the failing ones.
-    unmet: (Vec<SortedSet<Family>>, Vec<SortedSet<Family>>),
+    unmet: (Vec<SortedSet<ExpectationFamily>>, Vec<SortedSet<ExpectationFamily>>),
 }
 
 impl HeldOut {
     /// Mines from all parts but one, for each part in turn. Runs are assigned to the parts
     /// round-robin, so that the same runs always give the same parts.
-    pub(crate) fn new(evidence: &Evidence<'_, '_>, folds: usize) -> Self {
+    pub(crate) fn new(evidence: &RunEvidence<'_, '_>, folds: usize) -> Self {
         let folds = folds.min(evidence.passing.len());
         let mut all = Self { folds, ..Self::default() };
         if folds < 2 {
@@ -69,7 +69,7 @@ impl HeldOut {
         for fold in 0..folds {
             let (rest, passing) = split(&evidence.passing, fold, folds);
             let (rest_failing, failing) = split(&evidence.failing, fold, folds);
-            let part = Evidence { passing, failing, ..*evidence };
+            let part = RunEvidence { passing, failing, ..*evidence };
             let items = part.propose();
             let judged = settle(&items, &part.passing, &part.failing, rest.len());
             all.ask(&items, &judged, &rest, &rest_failing);
@@ -91,10 +91,10 @@ impl HeldOut {
 
     fn ask(
         &mut self,
-        items: &[Item],
-        judged: &[Judged],
-        passing: &[&Sample<'_>],
-        failing: &[&Sample<'_>],
+        items: &[MinedItem],
+        judged: &[ExpectationResult],
+        passing: &[&MinedRun<'_>],
+        failing: &[&MinedRun<'_>],
     ) {
         let panel = Panel::new(&items.iter().collect::<Vec<_>>());
         for sample in passing {
@@ -109,7 +109,7 @@ impl HeldOut {
                 }
                 // Missing calls are not an order violation.
                 let is_made = |call: &usize| verdicts[*call] == Some(Verdict::Pass);
-                if let Part::Sequence(layers) = &item.part
+                if let SpecPart::Sequence(layers) = &item.part
                     && !layers.iter().flatten().all(is_made)
                 {
                     continue;
@@ -133,22 +133,22 @@ impl HeldOut {
     }
 
     /// Whether expectations of this kind hold on held-out runs.
-    pub(crate) fn trusts(&self, family: Family) -> bool {
+    pub(crate) fn trusts(&self, family: ExpectationFamily) -> bool {
         let share = self.families.get(&family).copied().unwrap_or_default();
         // A tool that some runs do not call is not expected in the end, and those that
         // all runs call are the least there is to say.
-        family == Family::Tools || share.of < MIN_ANSWERS || share.reaches(FAMILY_HOLDS)
+        family == ExpectationFamily::Tools || share.of < MIN_ANSWERS || share.reaches(FAMILY_HOLDS)
     }
 
     /// Turns expectations that did not hold on held-out runs into comments.
-    pub(crate) fn doubt(&self, items: &[Item], judged: &mut [Judged]) {
+    pub(crate) fn doubt(&self, items: &[MinedItem], judged: &mut [ExpectationResult]) {
         for (item, judged) in items.iter().zip(judged) {
             let share = self.slots.get(&item.slot).copied().unwrap_or_default();
             if !share.reaches(SLOT_HOLDS) {
-                judged.doubt(Doubt::HeldOut(share.held, share.of));
+                judged.doubt(ExpectationDoubt::HeldOut(share.held, share.of));
             } else if !self.trusts(item.family) {
                 let share = self.families.get(&item.family).copied().unwrap_or_default();
-                judged.doubt(Doubt::Kind(share.held, share.of));
+                judged.doubt(ExpectationDoubt::Kind(share.held, share.of));
             }
         }
     }
@@ -164,10 +164,10 @@ fn decided(verdict: Option<Verdict>) -> Option<bool> {
 
 /// Returns the runs of a part, and the others.
 fn split<'s, 't>(
-    samples: &[&'s Sample<'t>],
+    samples: &[&'s MinedRun<'t>],
     fold: usize,
     folds: usize,
-) -> (Vec<&'s Sample<'t>>, Vec<&'s Sample<'t>>) {
+) -> (Vec<&'s MinedRun<'t>>, Vec<&'s MinedRun<'t>>) {
     let is_in = |at: usize| at % folds == fold;
     let of = |wanted: bool| {
         let all = samples.iter().enumerate().filter(move |(at, _)| is_in(*at) == wanted);

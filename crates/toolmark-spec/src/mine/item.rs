@@ -5,7 +5,7 @@ use std::fmt;
 
 /// Kinds of expectations. Expectations of one kind hold on new runs about equally often.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Family {
+pub enum ExpectationFamily {
     /// Tools that are always called.
     Tools,
     /// Arguments that are always the same.
@@ -20,7 +20,7 @@ pub enum Family {
     Budgets,
 }
 
-impl Family {
+impl ExpectationFamily {
     /// All kinds.
     pub const ALL: [Self; 6] =
         [Self::Tools, Self::Arguments, Self::Order, Self::Never, Self::Counts, Self::Budgets];
@@ -39,7 +39,7 @@ impl Family {
     }
 }
 
-impl fmt::Display for Family {
+impl fmt::Display for ExpectationFamily {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.word())
     }
@@ -47,7 +47,7 @@ impl fmt::Display for Family {
 
 /// Position of an expectation in the spec.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Part {
+pub(crate) enum SpecPart {
     /// In the sequence that contains it, otherwise in `calls`.
     Call(Value),
     /// In `calls`, with its own bounds.
@@ -71,11 +71,11 @@ pub(crate) enum Part {
 
 /// A possible expectation.
 #[derive(Debug, Clone)]
-pub(crate) struct Item {
-    pub(crate) family: Family,
+pub(crate) struct MinedItem {
+    pub(crate) family: ExpectationFamily,
     /// Subject of the expectation, independent of its numbers: the same in every part of the runs.
     pub(crate) slot: String,
-    pub(crate) part: Part,
+    pub(crate) part: SpecPart,
     /// Grader that tests the expectation alone, with its configuration.
     pub(crate) grader: &'static str,
     pub(crate) config: Value,
@@ -91,16 +91,16 @@ pub(crate) struct Item {
     pub(crate) remark: Option<String>,
 }
 
-impl Item {
+impl MinedItem {
     /// Creates an entry of an expectation.
-    pub(crate) fn expect(family: Family, slot: String, part: Part) -> Self {
+    pub(crate) fn expect(family: ExpectationFamily, slot: String, part: SpecPart) -> Self {
         let config = match &part {
-            Part::Call(entry) | Part::Count { entry, .. } => json!({ "calls": [entry] }),
-            Part::Forbidden(entry) => json!({ "forbidden": [entry] }),
-            Part::Never(entry) => json!({ "never": [entry] }),
-            Part::NoCalls => json!({ "none": true }),
+            SpecPart::Call(entry) | SpecPart::Count { entry, .. } => json!({ "calls": [entry] }),
+            SpecPart::Forbidden(entry) => json!({ "forbidden": [entry] }),
+            SpecPart::Never(entry) => json!({ "never": [entry] }),
+            SpecPart::NoCalls => json!({ "none": true }),
             // Sequences and budgets bring their own.
-            Part::Sequence(_) | Part::Budget(_) => Value::Null,
+            SpecPart::Sequence(_) | SpecPart::Budget(_) => Value::Null,
         };
         Self {
             family,

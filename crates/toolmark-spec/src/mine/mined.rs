@@ -2,12 +2,12 @@
 
 use crate::mine::group::groups;
 use crate::mine::hold_out::HeldOut;
-use crate::mine::item::{Family, Item};
-use crate::mine::propose::{Evidence, MIN_FOR_ARGUMENTS};
-use crate::mine::sample::{Sample, tools_of};
-use crate::mine::settle::{Judged, drop_vacuous, settle};
+use crate::mine::item::{ExpectationFamily, MinedItem};
+use crate::mine::propose::{MIN_FOR_ARGUMENTS, RunEvidence};
+use crate::mine::sample::{MinedRun, tools_of};
+use crate::mine::settle::{ExpectationResult, drop_vacuous, settle};
 use crate::mine::write::{scalar, write_graders};
-use crate::mine::{Observed, Options};
+use crate::mine::{MineSettings, Observed};
 use toolmark_base::SortedSet;
 
 /// Expectations mined from the runs of one case.
@@ -27,8 +27,8 @@ pub struct MinedCase {
     pub held_out: HeldOut,
     /// Runs of the case, by index.
     pub(crate) members: Vec<usize>,
-    pub(crate) items: Vec<Item>,
-    pub(crate) judged: Vec<Judged>,
+    pub(crate) items: Vec<MinedItem>,
+    pub(crate) judged: Vec<ExpectationResult>,
 }
 
 impl MinedCase {
@@ -60,10 +60,10 @@ pub struct Mined {
 
 /// Mines expectations from runs.
 #[must_use]
-pub fn mine(observed: &[Observed], options: &Options) -> Mined {
+pub fn mine(observed: &[Observed], options: &MineSettings) -> Mined {
     let groups = groups(observed, options.by, options.redactor);
-    let samples: Vec<Sample<'_>> =
-        observed.iter().map(|one| Sample::new(&one.run, options.redactor)).collect();
+    let samples: Vec<MinedRun<'_>> =
+        observed.iter().map(|one| MinedRun::new(&one.run, options.redactor)).collect();
     let of = |places: &[usize]| places.iter().map(|at| &samples[*at]).collect::<Vec<_>>();
     let mut cases = Vec::new();
     for (at, group) in groups.groups.iter().enumerate() {
@@ -71,7 +71,7 @@ pub fn mine(observed: &[Observed], options: &Options) -> Mined {
         for (_, other) in groups.groups.iter().enumerate().filter(|(other, _)| *other != at) {
             elsewhere.extend(tools_of(&of(&other.passing), options.redactor));
         }
-        let mut evidence = Evidence {
+        let mut evidence = RunEvidence {
             passing: of(&group.passing),
             failing: of(&group.failing),
             elsewhere: &elsewhere,
@@ -79,12 +79,12 @@ pub fn mine(observed: &[Observed], options: &Options) -> Mined {
             uses_arguments: group.passing.len() >= MIN_FOR_ARGUMENTS,
         };
         let mut held_out = HeldOut::new(&evidence, options.folds);
-        if evidence.uses_arguments && !held_out.trusts(Family::Arguments) {
+        if evidence.uses_arguments && !held_out.trusts(ExpectationFamily::Arguments) {
             evidence.uses_arguments = false;
-            let arguments = held_out.families.get(&Family::Arguments).copied();
+            let arguments = held_out.families.get(&ExpectationFamily::Arguments).copied();
             held_out = HeldOut::new(&evidence, options.folds);
             // Why they are comments is worth knowing.
-            held_out.families.extend(arguments.map(|share| (Family::Arguments, share)));
+            held_out.families.extend(arguments.map(|share| (ExpectationFamily::Arguments, share)));
         }
         let items = evidence.propose();
         let mut judged = settle(&items, &evidence.passing, &evidence.failing, 0);
@@ -186,7 +186,7 @@ fn about(case: &MinedCase) -> Vec<String> {
         "Cross-validation ({} folds): accepts {} of {} held-out runs{rejected}.",
         held.folds, held.accepted.held, held.accepted.of
     ));
-    let families: Vec<String> = Family::ALL
+    let families: Vec<String> = ExpectationFamily::ALL
         .iter()
         .filter_map(|family| Some((family, held.families.get(family)?)))
         .map(|(family, share)| format!("{family} {} of {}", share.held, share.of))

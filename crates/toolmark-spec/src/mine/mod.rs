@@ -8,7 +8,7 @@
 //! [`Mined::to_yaml`] writes a spec with the support of every line.
 //!
 //! ```
-//! use toolmark_spec::mine::{Observed, Options, mine};
+//! use toolmark_spec::mine::{Observed, MineSettings, mine};
 //! use toolmark_trace::read;
 //!
 //! let trace = |seat: u32| format!(r#"{{"id": "t", "output_messages": [{{"role": "assistant",
@@ -17,10 +17,10 @@
 //! let mut runs = Vec::new();
 //! for seat in 1..6 {
 //!     let text = std::io::Cursor::new(trace(seat).into_bytes());
-//!     let run = read(text, "trace.json", &toolmark_trace::Options::default())?.next().unwrap();
+//!     let run = read(text, "trace.json", &toolmark_trace::ReadOptions::default())?.next().unwrap();
 //!     runs.push(Observed { run, case: None, passed: true });
 //! }
-//! let spec = mine(&runs, &Options::default()).to_yaml();
+//! let spec = mine(&runs, &MineSettings::default()).to_yaml();
 //! assert!(spec.contains("- {tool: search, args: {q: Paris}}  # 5 of 5 runs"));
 //! # Ok::<(), toolmark_trace::ReadError>(())
 //! ```
@@ -47,9 +47,9 @@ mod template;
 mod testing;
 mod write;
 
-pub use check::Checked;
+pub use check::MinedSpecResult;
 pub use hold_out::{HeldOut, Share};
-pub use item::Family;
+pub use item::ExpectationFamily;
 pub use mined::{Mined, MinedCase, mine};
 
 use toolmark_redact::Redactor;
@@ -68,7 +68,7 @@ pub struct Observed {
 
 /// Grouping of runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum By {
+pub enum RunGrouping {
     /// Runs with the same case, name or prompt; all runs together if no two share one.
     #[default]
     Auto,
@@ -80,17 +80,17 @@ pub enum By {
 
 /// Options for mining.
 #[derive(Debug, Clone, Copy)]
-pub struct Options {
+pub struct MineSettings {
     /// Number of parts into which runs are divided for cross-validation.
     pub folds: usize,
     /// Grouping of runs.
-    pub by: By,
+    pub by: RunGrouping,
     /// Redactor for everything that is written.
     pub redactor: Redactor,
 }
 
-impl Default for Options {
+impl Default for MineSettings {
     fn default() -> Self {
-        Self { folds: 5, by: By::default(), redactor: Redactor::new(true) }
+        Self { folds: 5, by: RunGrouping::default(), redactor: Redactor::new(true) }
     }
 }

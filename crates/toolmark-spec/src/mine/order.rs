@@ -1,6 +1,6 @@
 //! Finds the order that holds in every run, as far as a sequence can express it.
 
-use crate::mine::sample::Sample;
+use crate::mine::sample::MinedRun;
 use crate::mine::template::Template;
 
 /// Maximum number of calls of one kind that get an event each.
@@ -11,7 +11,7 @@ const MAX_EVENTS: usize = 48;
 
 /// The n-th call that matches a template.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Event {
+pub(crate) struct OrderEvent {
     /// Template index.
     pub(crate) template: usize,
     /// Occurrence, counted from 0.
@@ -20,10 +20,10 @@ pub(crate) struct Event {
 
 /// Known order of calls.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Order {
+pub(crate) struct CallOrder {
     /// Layers: every event of one layer comes before every event of the next; within a layer
     /// the order is unspecified.
-    pub(crate) layers: Vec<Vec<Event>>,
+    pub(crate) layers: Vec<Vec<OrderEvent>>,
     /// Pairs of templates whose first calls are always in this order, although the layers
     /// do not express it.
     pub(crate) inside: Vec<(usize, usize)>,
@@ -36,9 +36,9 @@ pub(crate) enum Repeats {
     Once,
 }
 
-impl Order {
+impl CallOrder {
     /// Finds the order of the calls that match these templates in all runs.
-    pub(crate) fn new(templates: &[Template], samples: &[&Sample<'_>], repeats: Repeats) -> Self {
+    pub(crate) fn new(templates: &[Template], samples: &[&MinedRun<'_>], repeats: Repeats) -> Self {
         let places: Vec<Vec<Vec<usize>>> = samples
             .iter()
             .map(|sample| templates.iter().map(|template| template.batches(sample)).collect())
@@ -47,10 +47,10 @@ impl Order {
         for template in 0..templates.len() {
             let times = places.iter().map(|run| run[template].len()).min().unwrap_or(0);
             let most = if repeats == Repeats::Apart { MAX_TIMES } else { 1 };
-            events.extend((0..times.min(most)).map(|time| Event { template, time }));
+            events.extend((0..times.min(most)).map(|time| OrderEvent { template, time }));
         }
         events.truncate(MAX_EVENTS);
-        let is_before = |a: Event, b: Event| {
+        let is_before = |a: OrderEvent, b: OrderEvent| {
             places.iter().all(|run| run[a.template][a.time] < run[b.template][b.time])
         };
         // A repeated call says something where another comes in between.
@@ -58,7 +58,7 @@ impl Order {
         events.retain(|event| {
             event.time == 0
                 || all.iter().any(|other| {
-                    let previous = Event { time: event.time - 1, ..*event };
+                    let previous = OrderEvent { time: event.time - 1, ..*event };
                     other.template != event.template
                         && is_before(previous, *other)
                         && is_before(*other, *event)
@@ -66,7 +66,9 @@ impl Order {
         });
         // What a dropped one stood between is gone, too.
         let kept = events.clone();
-        events.retain(|event| (0..event.time).all(|time| kept.contains(&Event { time, ..*event })));
+        events.retain(|event| {
+            (0..event.time).all(|time| kept.contains(&OrderEvent { time, ..*event }))
+        });
         let before: Vec<Vec<bool>> =
             events.iter().map(|a| events.iter().map(|b| is_before(*a, *b)).collect()).collect();
         let layers = layers(&before);
@@ -107,7 +109,11 @@ fn layers(before: &[Vec<bool>]) -> Vec<Vec<usize>> {
 }
 
 /// Returns pairs within a layer whose order always holds, without those implied by others.
-fn inside(events: &[Event], layers: &[Vec<usize>], before: &[Vec<bool>]) -> Vec<(usize, usize)> {
+fn inside(
+    events: &[OrderEvent],
+    layers: &[Vec<usize>],
+    before: &[Vec<bool>],
+) -> Vec<(usize, usize)> {
     let mut pairs = Vec::new();
     for layer in layers {
         let firsts: Vec<usize> = layer.iter().copied().filter(|at| events[*at].time == 0).collect();
@@ -141,14 +147,14 @@ mod tests {
             })
             .collect();
         let samples: Vec<_> = runs.iter().map(sample).collect();
-        let samples: Vec<&Sample<'_>> = samples.iter().collect();
+        let samples: Vec<&MinedRun<'_>> = samples.iter().collect();
         let mut tools: Vec<&str> = samples[0].tools().collect();
         tools.sort_unstable();
         tools.dedup();
         tools.retain(|tool| samples.iter().all(|sample| sample.calls_tool(tool)));
         let templates: Vec<Template> = tools.iter().map(|tool| Template::bare(tool)).collect();
-        let found = Order::new(&templates, &samples, Repeats::Apart);
-        let name = |event: &Event| templates[event.template].tool.clone();
+        let found = CallOrder::new(&templates, &samples, Repeats::Apart);
+        let name = |event: &OrderEvent| templates[event.template].tool.clone();
         let layers: Vec<String> =
             found.layers.iter().map(|layer| layer.iter().map(name).collect::<String>()).collect();
         let pair =

@@ -1,11 +1,11 @@
 //! Tests mined expectations with the graders that will grade them later.
 
 use crate::load_source;
-use crate::mine::item::Item;
+use crate::mine::item::MinedItem;
 use serde_json::{Value, json};
 use std::path::Path;
-use toolmark_config::Source;
-use toolmark_grade::{Case, Grading, LoadOptions, Plan, Selection};
+use toolmark_config::SourceText;
+use toolmark_grade::{Case, Grading, LoadOptions, Plan, RunSelection};
 use toolmark_outcome::{Environment, Verdict};
 use toolmark_trace::Trajectory;
 
@@ -19,7 +19,7 @@ pub(crate) struct Panel {
 
 impl Panel {
     /// Builds the graders of these expectations; those that cannot be built are skipped.
-    pub(crate) fn new(items: &[&Item]) -> Self {
+    pub(crate) fn new(items: &[&MinedItem]) -> Self {
         let all: Vec<Value> = items.iter().enumerate().map(question).collect();
         let mut asked: Vec<usize> = (0..items.len()).collect();
         let mut plan = plan_of(&all);
@@ -35,7 +35,7 @@ impl Panel {
     pub(crate) fn ask(&self, run: &Trajectory) -> Vec<Option<Verdict>> {
         let mut verdicts = vec![None; self.count];
         let Some(plan) = &self.plan else { return verdicts };
-        let grading = Grading::new(plan, None, Environment::default(), Selection::default());
+        let grading = Grading::new(plan, None, Environment::default(), RunSelection::default());
         let graded = grading.grade(run).map(|result| result.graders).unwrap_or_default();
         for (at, grader) in self.asked.iter().zip(graded) {
             verdicts[*at] = Some(grader.outcome.verdict);
@@ -50,7 +50,7 @@ impl Panel {
     }
 }
 
-fn question((at, item): (usize, &&Item)) -> Value {
+fn question((at, item): (usize, &&MinedItem)) -> Value {
     json!({ "type": item.grader, "name": at.to_string(), "config": item.config })
 }
 
@@ -59,5 +59,5 @@ fn plan_of(graders: &[Value]) -> Option<Plan> {
         return None;
     }
     let text = json!({ "version": 1, "graders": graders }).to_string();
-    load_source(Source::new("mined.yaml", text), Path::new("."), &LoadOptions::default()).plan
+    load_source(SourceText::new("mined.yaml", text), Path::new("."), &LoadOptions::default()).plan
 }

@@ -1,11 +1,11 @@
 //! Proposes expectations from the runs alone. The graders decide whether they hold.
 
-use crate::mine::atom::{Test, most_telling, tool_config};
+use crate::mine::atom::{ValueTest, most_telling, tool_config};
 use crate::mine::budget::budgets;
 use crate::mine::generalize::escaped;
-use crate::mine::item::{Family, Item, Part};
-use crate::mine::order::{Order, Repeats};
-use crate::mine::sample::{Sample, bare, is_writable, tools_of};
+use crate::mine::item::{ExpectationFamily, MinedItem, SpecPart};
+use crate::mine::order::{CallOrder, Repeats};
+use crate::mine::sample::{MinedRun, bare, is_writable, tools_of};
 use crate::mine::template::{Template, templates};
 use serde_json::{Value, json};
 use toolmark_base::{SortedMap, SortedSet};
@@ -30,9 +30,9 @@ const SURE: usize = 5;
 const OFTEN: f64 = 0.8;
 
 /// The runs to compare.
-pub(crate) struct Evidence<'s, 't> {
-    pub(crate) passing: Vec<&'s Sample<'t>>,
-    pub(crate) failing: Vec<&'s Sample<'t>>,
+pub(crate) struct RunEvidence<'s, 't> {
+    pub(crate) passing: Vec<&'s MinedRun<'t>>,
+    pub(crate) failing: Vec<&'s MinedRun<'t>>,
     /// Tools called in runs of other cases.
     pub(crate) elsewhere: &'s SortedSet<String>,
     pub(crate) redactor: Redactor,
@@ -40,19 +40,23 @@ pub(crate) struct Evidence<'s, 't> {
     pub(crate) uses_arguments: bool,
 }
 
-impl<'s, 't> Evidence<'s, 't> {
+impl<'s, 't> RunEvidence<'s, 't> {
     /// Returns the runs that show what is always present: those that record all calls, if any.
-    fn complete(&self) -> Vec<&'s Sample<'t>> {
+    fn complete(&self) -> Vec<&'s MinedRun<'t>> {
         let complete: Vec<_> = self.passing.iter().copied().filter(|s| s.is_complete()).collect();
         if complete.is_empty() { self.passing.clone() } else { complete }
     }
 
     /// Returns all possible expectations.
-    pub(crate) fn propose(&self) -> Vec<Item> {
+    pub(crate) fn propose(&self) -> Vec<MinedItem> {
         let runs = self.complete();
         let mut items = Vec::new();
         if !runs.is_empty() && runs.iter().all(|run| run.calls.is_empty()) {
-            items.push(Item::expect(Family::Tools, "none".into(), Part::NoCalls));
+            items.push(MinedItem::expect(
+                ExpectationFamily::Tools,
+                "none".into(),
+                SpecPart::NoCalls,
+            ));
         } else {
             let always = self.always(&runs);
             self.calls(&runs, &always, &mut items);
@@ -67,7 +71,7 @@ impl<'s, 't> Evidence<'s, 't> {
     }
 
     /// Returns the tools that every run calls successfully.
-    fn always(&self, runs: &[&Sample<'_>]) -> Vec<String> {
+    fn always(&self, runs: &[&MinedRun<'_>]) -> Vec<String> {
         let mut all: Vec<String> = tools_of(runs, self.redactor)
             .into_iter()
             .filter(|tool| runs.iter().all(|run| run.done(tool).next().is_some()))
@@ -80,7 +84,7 @@ impl<'s, 't> Evidence<'s, 't> {
     }
 
     /// Adds the calls that every run makes, and their order.
-    fn calls(&self, runs: &[&Sample<'_>], always: &[String], items: &mut Vec<Item>) {
+    fn calls(&self, runs: &[&MinedRun<'_>], always: &[String], items: &mut Vec<MinedItem>) {
         let mut expected: Vec<Template> = Vec::new();
         for tool in always {
             let found = templates(tool, runs);
@@ -98,10 +102,10 @@ impl<'s, 't> Evidence<'s, 't> {
         let first = items.len();
         items.extend(expected.iter().map(item_of));
         let place = |template: usize| first + template;
-        let order = Order::new(&expected, runs, Repeats::Apart);
+        let order = CallOrder::new(&expected, runs, Repeats::Apart);
         sequence(&order, &place, items);
         if order.layers.iter().flatten().any(|event| event.time > 0) {
-            sequence(&Order::new(&expected, runs, Repeats::Once), &place, items);
+            sequence(&CallOrder::new(&expected, runs, Repeats::Once), &place, items);
         }
         let mut pairs = order.inside.clone();
         // A call that is made again fits a sequence though its first one came too early.
@@ -121,19 +125,19 @@ impl<'s, 't> Evidence<'s, 't> {
     }
 
     /// Adds the tools that some runs call, and only after another tool.
-    fn dependent(&self, runs: &[&Sample<'_>], always: &[String], items: &mut Vec<Item>) {
+    fn dependent(&self, runs: &[&MinedRun<'_>], always: &[String], items: &mut Vec<MinedItem>) {
         let tools = tools_of(runs, self.redactor);
         let mut left = MAX_PAIRS;
         for tool in tools.iter().filter(|tool| !always.contains(tool)) {
-            let callers: Vec<&Sample<'_>> =
+            let callers: Vec<&MinedRun<'_>> =
                 runs.iter().copied().filter(|run| run.calls_tool(tool)).collect();
             if callers.len() < 2 {
                 continue;
             }
-            let first = |run: &Sample<'_>, tool: &str| {
+            let first = |run: &MinedRun<'_>, tool: &str| {
                 run.calls.iter().find(|call| call.tool == tool).map(|call| call.batch)
             };
-            let done = |run: &Sample<'_>, tool: &str| run.done(tool).map(|call| call.batch).min();
+            let done = |run: &MinedRun<'_>, tool: &str| run.done(tool).map(|call| call.batch).min();
             let comes_before = |other: &&String| {
                 *other != tool
                     && callers.iter().all(|run| match (done(run, other), first(run, tool)) {
@@ -162,7 +166,7 @@ impl<'s, 't> Evidence<'s, 't> {
 
     /// Adds arguments that are the same in all calls of a tool that is called more than
     /// once or not always, because no expected call covers them.
-    fn same_arguments(&self, runs: &[&Sample<'_>], items: &mut Vec<Item>) {
+    fn same_arguments(&self, runs: &[&MinedRun<'_>], items: &mut Vec<MinedItem>) {
         for tool in tools_of(runs, self.redactor) {
             let calls: Vec<_> =
                 runs.iter().flat_map(|run| &run.calls).filter(|call| call.tool == tool).collect();
@@ -173,7 +177,7 @@ impl<'s, 't> Evidence<'s, 't> {
                 continue;
             }
             let common = first.atoms.iter().filter(|atom| {
-                matches!(atom.test, Test::Equals(_) | Test::Tail(_))
+                matches!(atom.test, ValueTest::Equals(_) | ValueTest::Tail(_))
                     && others.iter().all(|call| call.atoms.contains(*atom))
             });
             for atom in most_telling(common).into_iter().take(MAX_SAME) {
@@ -182,7 +186,11 @@ impl<'s, 't> Evidence<'s, 't> {
                     "tool": tool_config(&tool), "where": { atom.path.clone(): condition },
                 });
                 let slot = format!("same {tool} {}", atom.path);
-                let item = Item::expect(Family::Arguments, slot, Part::Forbidden(entry));
+                let item = MinedItem::expect(
+                    ExpectationFamily::Arguments,
+                    slot,
+                    SpecPart::Forbidden(entry),
+                );
                 let words = format!("all {} calls", calls.len());
                 let item = item.at_least(MIN_FOR_ARGUMENTS).about([tool.clone()]).remark(words);
                 items.push(item.in_runs(callers, runs.len()).doubtful(!self.uses_arguments));
@@ -191,7 +199,7 @@ impl<'s, 't> Evidence<'s, 't> {
     }
 
     /// Adds the tools that most runs call.
-    fn often(&self, runs: &[&Sample<'_>], always: &[String], items: &mut Vec<Item>) {
+    fn often(&self, runs: &[&MinedRun<'_>], always: &[String], items: &mut Vec<MinedItem>) {
         for tool in tools_of(runs, self.redactor).iter().filter(|tool| !always.contains(tool)) {
             let callers = runs.iter().filter(|run| run.done(tool).next().is_some()).count();
             if runs.len() >= 5 && callers as f64 >= OFTEN * runs.len() as f64 {
@@ -202,7 +210,7 @@ impl<'s, 't> Evidence<'s, 't> {
 
     /// Adds the tools that no run calls although it could have: failing runs or runs of other
     /// cases call them, or they were offered.
-    fn never(&self, items: &mut Vec<Item>) {
+    fn never(&self, items: &mut Vec<MinedItem>) {
         let is_known = self.passing.iter().any(|run| run.is_complete());
         if !is_known {
             return;
@@ -211,28 +219,28 @@ impl<'s, 't> Evidence<'s, 't> {
             self.passing.iter().flat_map(|run| run.tools()).map(bare).collect();
         let is_unused =
             |tool: &String| !called.contains(&bare(tool)) && is_writable(tool, self.redactor);
-        let mut origins: SortedMap<String, Origin> = SortedMap::new();
+        let mut origins: SortedMap<String, ToolOrigin> = SortedMap::new();
         for run in &self.passing {
             for tool in run.offered.iter().filter(|tool| is_unused(tool)) {
-                origins.insert(tool.clone(), Origin::Offered);
+                origins.insert(tool.clone(), ToolOrigin::Offered);
             }
         }
         for tool in self.elsewhere.iter().filter(|tool| is_unused(tool)) {
-            origins.insert(tool.clone(), Origin::Elsewhere);
+            origins.insert(tool.clone(), ToolOrigin::Elsewhere);
         }
         for tool in tools_of(&self.failing, self.redactor).into_iter().filter(is_unused) {
-            origins.insert(tool, Origin::Failing);
+            origins.insert(tool, ToolOrigin::Failing);
         }
-        let of = |wanted: Origin| {
+        let of = |wanted: ToolOrigin| {
             let all = origins.iter().filter(move |(_, origin)| **origin == wanted);
             all.map(|(tool, _)| tool).collect::<Vec<_>>()
         };
-        for tool in of(Origin::Failing) {
+        for tool in of(ToolOrigin::Failing) {
             never_call(&[tool], 1, "failing runs call it", items);
         }
         for (origin, one, many) in [
-            (Origin::Elsewhere, "runs of other cases call it", "runs of other cases call them"),
-            (Origin::Offered, "it was offered", "they were offered"),
+            (ToolOrigin::Elsewhere, "runs of other cases call it", "runs of other cases call them"),
+            (ToolOrigin::Offered, "it was offered", "they were offered"),
         ] {
             let tools = of(origin);
             match tools.len() {
@@ -255,7 +263,7 @@ impl<'s, 't> Evidence<'s, 't> {
 }
 
 /// Adds the expectation that none of these tools is called.
-fn never_call(tools: &[&String], least: usize, why: &str, items: &mut Vec<Item>) {
+fn never_call(tools: &[&String], least: usize, why: &str, items: &mut Vec<MinedItem>) {
     let entry = match tools {
         [one] => match tool_config(one) {
             name @ Value::String(_) => name,
@@ -266,38 +274,43 @@ fn never_call(tools: &[&String], least: usize, why: &str, items: &mut Vec<Item>)
             json!({ "tool": { "regex": format!("^({})$", names.join("|")) } })
         }
     };
-    let item = Item::expect(Family::Never, format!("never {entry}"), Part::Forbidden(entry));
+    let item = MinedItem::expect(
+        ExpectationFamily::Never,
+        format!("never {entry}"),
+        SpecPart::Forbidden(entry),
+    );
     items.push(item.at_least(least).remark(why.to_owned()));
 }
 
 /// Source of a known tool that no passing run calls.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Origin {
+enum ToolOrigin {
     Offered,
     Elsewhere,
     Failing,
 }
 
-fn item_of(template: &Template) -> Item {
+fn item_of(template: &Template) -> MinedItem {
     let config = template.config();
     let slot = format!("call {config}");
     let has_arguments = !template.atoms.is_empty();
-    let family = if has_arguments { Family::Arguments } else { Family::Tools };
+    let family =
+        if has_arguments { ExpectationFamily::Arguments } else { ExpectationFamily::Tools };
     let least = if has_arguments { MIN_FOR_ARGUMENTS } else { 1 };
-    let item = Item::expect(family, slot, Part::Call(config)).at_least(least);
+    let item = MinedItem::expect(family, slot, SpecPart::Call(config)).at_least(least);
     item.about([template.tool.clone()])
 }
 
-fn never_before(call: &Template, before: &Template) -> Item {
+fn never_before(call: &Template, before: &Template) -> MinedItem {
     let (call_config, before_config) = (call.config(), before.config());
     let slot = format!("never {call_config} before {before_config}");
     let entry = json!({ "call": call_config, "before": before_config });
-    let item = Item::expect(Family::Order, slot, Part::Never(entry));
+    let item = MinedItem::expect(ExpectationFamily::Order, slot, SpecPart::Never(entry));
     item.about([call.tool.clone(), before.tool.clone()])
 }
 
 /// Adds the sequence of an order, if it has any content.
-fn sequence(order: &Order, place: &impl Fn(usize) -> usize, items: &mut Vec<Item>) {
+fn sequence(order: &CallOrder, place: &impl Fn(usize) -> usize, items: &mut Vec<MinedItem>) {
     if order.layers.len() < 2 {
         return;
     }
@@ -307,7 +320,7 @@ fn sequence(order: &Order, place: &impl Fn(usize) -> usize, items: &mut Vec<Item
         .map(|layer| layer.iter().map(|event| place(event.template)).collect())
         .collect();
     let entry = |at: &usize| match items.get(*at).map(|item| &item.part) {
-        Some(Part::Call(entry)) => entry.clone(),
+        Some(SpecPart::Call(entry)) => entry.clone(),
         _ => Value::Null,
     };
     let elements: Vec<Value> = layers
@@ -323,13 +336,14 @@ fn sequence(order: &Order, place: &impl Fn(usize) -> usize, items: &mut Vec<Item
         .filter_map(|at| items.get(*at))
         .flat_map(|item| item.tools.clone())
         .collect();
-    let mut item = Item::expect(Family::Order, "sequence".into(), Part::Sequence(layers));
+    let mut item =
+        MinedItem::expect(ExpectationFamily::Order, "sequence".into(), SpecPart::Sequence(layers));
     item.config = json!({ "sequence": elements });
     items.push(item.at_least(2).about(tools));
 }
 
 /// Adds the number of calls of the tools that every run calls.
-fn counts(runs: &[&Sample<'_>], always: &[String], items: &mut Vec<Item>) {
+fn counts(runs: &[&MinedRun<'_>], always: &[String], items: &mut Vec<MinedItem>) {
     for tool in always {
         let counts = runs.iter().map(|run| run.done(tool).count());
         let (Some(fewest), Some(most)) = (counts.clone().min(), counts.max()) else { continue };
@@ -342,8 +356,8 @@ fn counts(runs: &[&Sample<'_>], always: &[String], items: &mut Vec<Item>) {
             false => json!({ "max": with_room(most) }),
         };
         let entry = json!({ "tool": tool_config(tool), "count": count });
-        let part = Part::Count { entry, tool: tool.clone() };
-        let item = Item::expect(Family::Counts, format!("count {tool}"), part);
+        let part = SpecPart::Count { entry, tool: tool.clone() };
+        let item = MinedItem::expect(ExpectationFamily::Counts, format!("count {tool}"), part);
         items.push(item.at_least(3).about([tool.clone()]).remark(words));
     }
 }

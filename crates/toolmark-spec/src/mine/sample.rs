@@ -1,19 +1,19 @@
 //! The inspected parts of one run: its calls and the conditions that they meet.
 
 use crate::mine::atom::{Atom, atoms_of};
-use crate::mine::generalize::Places;
+use crate::mine::generalize::RunDirectories;
 use toolmark_base::SortedSet;
 use toolmark_match::call_match::{Agents, CallTable, Parallel};
-use toolmark_outcome::View;
+use toolmark_outcome::TrajectoryView;
 use toolmark_redact::Redactor;
-use toolmark_trace::{Payload, Recorded, ToolName, Trajectory};
+use toolmark_trace::{Payload, RecordedCalls, ToolName, Trajectory};
 
 /// A run.
-pub(crate) struct Sample<'t> {
+pub(crate) struct MinedRun<'t> {
     pub(crate) run: &'t Trajectory,
     /// The calls of the agent itself, in order.
     pub(crate) calls: Vec<SampleCall>,
-    pub(crate) recorded: Recorded,
+    pub(crate) recorded: RecordedCalls,
     /// Tools that were available to the run, if recorded.
     pub(crate) offered: SortedSet<String>,
 }
@@ -29,12 +29,12 @@ pub(crate) struct SampleCall {
     pub(crate) atoms: SortedSet<Atom>,
 }
 
-impl<'t> Sample<'t> {
+impl<'t> MinedRun<'t> {
     pub(crate) fn new(run: &'t Trajectory, redactor: Redactor) -> Self {
-        let view = View::whole(run);
+        let view = TrajectoryView::whole(run);
         let table = CallTable::of(&view, Agents::Main, Parallel::Free);
         let cwd = run.cwd.as_ref().map(|cwd| cwd.get());
-        let places = Places::new(cwd.as_deref());
+        let places = RunDirectories::new(cwd.as_deref());
         let calls = table.calls().iter().enumerate().map(|(at, made)| {
             let call = made.seen.call;
             let args = call.args.as_ref().and_then(Payload::parsed);
@@ -72,7 +72,7 @@ impl<'t> Sample<'t> {
 
     /// Whether the trace contains every call of the run.
     pub(crate) fn is_complete(&self) -> bool {
-        self.recorded == Recorded::Fully
+        self.recorded == RecordedCalls::Fully
     }
 }
 
@@ -84,7 +84,7 @@ pub(crate) fn bare(tool: &str) -> String {
 
 /// Returns the tools that these runs call, each once. Tools without a name are skipped, and
 /// so are tools whose name contains a secret.
-pub(crate) fn tools_of(samples: &[&Sample<'_>], redactor: Redactor) -> SortedSet<String> {
+pub(crate) fn tools_of(samples: &[&MinedRun<'_>], redactor: Redactor) -> SortedSet<String> {
     let all = samples.iter().flat_map(|sample| sample.tools());
     all.filter(|tool| is_writable(tool, redactor)).map(str::to_owned).collect()
 }
@@ -96,9 +96,11 @@ pub(crate) fn is_writable(tool: &str, redactor: Redactor) -> bool {
 
 /// Returns how completely the calls of a run are known. What an unfinished run would have
 /// called, and what calls without a name are, is not.
-fn recorded(run: &Trajectory) -> Recorded {
+fn recorded(run: &Trajectory) -> RecordedCalls {
     match run.calls_recorded() {
-        Recorded::Fully if run.gap().or_else(|| run.gap_of_calls()).is_some() => Recorded::Partly,
+        RecordedCalls::Fully if run.gap().or_else(|| run.gap_of_calls()).is_some() => {
+            RecordedCalls::Partly
+        }
         recorded => recorded,
     }
 }

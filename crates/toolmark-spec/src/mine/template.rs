@@ -1,7 +1,7 @@
 //! Calls that every run makes: the tool, and the arguments that are the same each time.
 
 use crate::mine::atom::{Atom, call_config, most_telling, rank};
-use crate::mine::sample::{Sample, SampleCall};
+use crate::mine::sample::{MinedRun, SampleCall};
 use serde_json::Value;
 use toolmark_base::SortedSet;
 
@@ -39,7 +39,7 @@ impl Template {
     }
 
     /// Returns the batches of the calls that match and count as done, in order.
-    pub(crate) fn batches(&self, sample: &Sample<'_>) -> Vec<usize> {
+    pub(crate) fn batches(&self, sample: &MinedRun<'_>) -> Vec<usize> {
         let fitting = sample.calls.iter().filter(|call| call.is_done && self.fits(call));
         fitting.map(|call| call.batch).collect()
     }
@@ -48,7 +48,7 @@ impl Template {
 /// Returns the calls of a tool that every one of these runs makes, the most specific first:
 /// only the tool if no argument is the same each time. Each template matches a separate call in
 /// every run.
-pub(crate) fn templates(tool: &str, samples: &[&Sample<'_>]) -> Vec<Template> {
+pub(crate) fn templates(tool: &str, samples: &[&MinedRun<'_>]) -> Vec<Template> {
     let mut sets: Option<Vec<SortedSet<&Atom>>> = None;
     for sample in samples {
         let of_run: SortedSet<SortedSet<&Atom>> =
@@ -103,7 +103,7 @@ fn maximal<'a>(sets: impl IntoIterator<Item = SortedSet<&'a Atom>>) -> Vec<Sorte
 
 /// Whether every template can be assigned a separate call in this run. There are few templates,
 /// so every call is compared with each of them.
-fn have_calls(templates: &[Template], sample: &Sample<'_>) -> bool {
+fn have_calls(templates: &[Template], sample: &MinedRun<'_>) -> bool {
     let calls: Vec<&SampleCall> = sample.calls.iter().filter(|call| call.is_done).collect();
     let mut owner: Vec<Option<usize>> = vec![None; calls.len()];
     (0..templates.len()).all(|template| {
@@ -148,7 +148,7 @@ mod tests {
     fn found(runs: &[&[(&str, Value)]]) -> Vec<Value> {
         let runs: Vec<_> = runs.iter().map(|calls| run(calls)).collect();
         let samples: Vec<_> = runs.iter().map(sample).collect();
-        let samples: Vec<&Sample<'_>> = samples.iter().collect();
+        let samples: Vec<&MinedRun<'_>> = samples.iter().collect();
         templates("t", &samples).iter().map(Template::config).collect()
     }
 

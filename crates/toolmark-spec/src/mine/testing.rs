@@ -1,6 +1,6 @@
 //! Runs for the tests of this crate.
 
-use crate::mine::sample::Sample;
+use crate::mine::sample::MinedRun;
 use serde_json::{Value, json};
 use toolmark_outcome::testing::{runs, vally_with};
 use toolmark_redact::Redactor;
@@ -27,6 +27,6 @@ pub(crate) fn run_with(calls: &[(&str, Value)], more: Value) -> Trajectory {
 }
 
 /// Returns the sample of a run.
-pub(crate) fn sample(run: &Trajectory) -> Sample<'_> {
-    Sample::new(run, Redactor::new(true))
+pub(crate) fn sample(run: &Trajectory) -> MinedRun<'_> {
+    MinedRun::new(run, Redactor::new(true))
 }

@@ -1,20 +1,20 @@
 //! Writes the spec with one line per expectation and its support.
 
-use crate::mine::item::{Family, Item, Part};
+use crate::mine::item::{ExpectationFamily, MinedItem, SpecPart};
 use crate::mine::mined::MinedCase;
-use crate::mine::settle::{Doubt, State};
+use crate::mine::settle::{ExpectationDoubt, ExpectationStatus};
 use serde_json::Value;
 use toolmark_base::SortedSet;
 use toolmark_redact::is_obeyed;
 
 /// Writes the graders of a case, indented by `indent` spaces.
 pub(crate) fn write_graders(case: &MinedCase, indent: usize, out: &mut String) {
-    let mut writer = Writer { case, out };
+    let mut writer = SpecWriter { case, out };
     let mut counts = writer.separate_counts();
     let shown = |at: &usize| !case.judged[*at].is_dropped() && !writer.is_in_sequence(*at);
     let all: Vec<usize> = (0..case.items.len()).filter(shown).collect();
     let is_telling = |at: &usize| case.judged[*at].rejected > 0;
-    let is_budget = |at: &usize| matches!(case.items[*at].part, Part::Budget(_));
+    let is_budget = |at: &usize| matches!(case.items[*at].part, SpecPart::Budget(_));
     let of = |telling: bool| {
         let expected = all.iter().copied().filter(|at| is_telling(at) == telling && !is_budget(at));
         expected.filter(|at| !counts.contains(at)).collect::<Vec<_>>()
@@ -39,34 +39,34 @@ pub(crate) fn write_graders(case: &MinedCase, indent: usize, out: &mut String) {
     }
 }
 
-struct Writer<'c, 'o> {
+struct SpecWriter<'c, 'o> {
     case: &'c MinedCase,
     out: &'o mut String,
 }
 
 /// Returns the entry of a section if a part belongs to it.
-type EntryOf = fn(&Part) -> Option<&Value>;
+type EntryOf = fn(&SpecPart) -> Option<&Value>;
 
 /// A line and its trailing comment.
-struct Line {
+struct SpecLine {
     indent: usize,
     text: String,
     note: Option<String>,
 }
 
-impl Line {
+impl SpecLine {
     fn new(indent: usize, text: impl Into<String>) -> Self {
         Self { indent, text: text.into(), note: None }
     }
 }
 
-impl Writer<'_, '_> {
+impl SpecWriter<'_, '_> {
     fn comment(&mut self, indent: usize, words: &str) {
-        self.line(&Line::new(indent, format!("# {words}")), None);
+        self.line(&SpecLine::new(indent, format!("# {words}")), None);
     }
 
     /// Writes a line; a commented line starts at the indentation of the whole comment.
-    fn line(&mut self, line: &Line, comment: Option<usize>) {
+    fn line(&mut self, line: &SpecLine, comment: Option<usize>) {
         let start = comment.unwrap_or(line.indent);
         self.out.push_str(&" ".repeat(start));
         if comment.is_some() {
@@ -90,7 +90,7 @@ impl Writer<'_, '_> {
         let sequences = self.case.items.iter().zip(&self.case.judged);
         let mut expected = sequences.filter(|(_, judged)| judged.is_expected());
         expected.any(|(item, _)| match &item.part {
-            Part::Sequence(layers) => layers.iter().flatten().any(|one| *one == at),
+            SpecPart::Sequence(layers) => layers.iter().flatten().any(|one| *one == at),
             _ => false,
         })
     }
@@ -100,14 +100,14 @@ impl Writer<'_, '_> {
     fn separate_counts(&self) -> SortedSet<usize> {
         let items = &self.case.items;
         let is_line = |at: usize| {
-            matches!(items[at].part, Part::Call(_))
+            matches!(items[at].part, SpecPart::Call(_))
                 && !self.case.judged[at].is_dropped()
                 && !self.is_in_sequence(at)
         };
         let lines: SortedSet<&String> =
             (0..items.len()).filter(|at| is_line(*at)).flat_map(|at| &items[at].tools).collect();
         let is_apart = |at: &usize| match &items[*at].part {
-            Part::Count { tool, .. } => lines.contains(tool),
+            SpecPart::Count { tool, .. } => lines.contains(tool),
             _ => false,
         };
         (0..items.len()).filter(is_apart).collect()
@@ -119,14 +119,14 @@ impl Writer<'_, '_> {
         for (deeper, text) in
             [(0, "- type: expect".to_owned()), (2, format!("name: {name}")), (2, "config:".into())]
         {
-            self.line(&Line::new(indent + deeper, text), comment);
+            self.line(&SpecLine::new(indent + deeper, text), comment);
         }
         let inner = indent + 4;
         for at in places {
             match &self.case.items[*at].part {
-                Part::Sequence(layers) => self.sequence(inner, *at, layers, comment),
-                Part::NoCalls => {
-                    let line = self.noted(Line::new(inner, "none: true"), *at);
+                SpecPart::Sequence(layers) => self.sequence(inner, *at, layers, comment),
+                SpecPart::NoCalls => {
+                    let line = self.noted(SpecLine::new(inner, "none: true"), *at);
                     self.line(&line, comment.or(self.comment_at(*at, inner)));
                 }
                 _ => {}
@@ -134,15 +134,15 @@ impl Writer<'_, '_> {
         }
         let sections: [(&str, EntryOf); 3] = [
             ("calls", |part| match part {
-                Part::Call(entry) | Part::Count { entry, .. } => Some(entry),
+                SpecPart::Call(entry) | SpecPart::Count { entry, .. } => Some(entry),
                 _ => None,
             }),
             ("forbidden", |part| match part {
-                Part::Forbidden(entry) => Some(entry),
+                SpecPart::Forbidden(entry) => Some(entry),
                 _ => None,
             }),
             ("never", |part| match part {
-                Part::Never(entry) => Some(entry),
+                SpecPart::Never(entry) => Some(entry),
                 _ => None,
             }),
         ];
@@ -169,10 +169,10 @@ impl Writer<'_, '_> {
         own.sort_by_key(|at| (!self.is_expected(*at), usize::MAX - self.case.judged[*at].rejected));
         let is_expected = own.iter().any(|at| self.is_expected(*at));
         let comment = comment.or((!is_expected).then_some(indent));
-        self.line(&Line::new(indent, format!("{key}:")), comment);
+        self.line(&SpecLine::new(indent, format!("{key}:")), comment);
         for at in own {
             let Some(entry) = entry_of(&self.case.items[at].part) else { continue };
-            let line = self.noted(Line::new(indent + 2, format!("- {}", flow(entry))), at);
+            let line = self.noted(SpecLine::new(indent + 2, format!("- {}", flow(entry))), at);
             self.line(&line, comment.or(self.comment_at(at, indent + 2)));
         }
     }
@@ -185,19 +185,19 @@ impl Writer<'_, '_> {
         comment: Option<usize>,
     ) {
         let comment = comment.or(self.comment_at(at, indent));
-        let line = self.noted(Line::new(indent, "sequence:"), at);
+        let line = self.noted(SpecLine::new(indent, "sequence:"), at);
         self.line(&line, comment);
         for layer in layers {
             let deeper = match layer.as_slice() {
                 [_] => indent + 2,
                 _ => {
-                    self.line(&Line::new(indent + 2, "- any_order:"), comment);
+                    self.line(&SpecLine::new(indent + 2, "- any_order:"), comment);
                     indent + 6
                 }
             };
             for call in layer {
-                let Part::Call(entry) = &self.case.items[*call].part else { continue };
-                let line = Line::new(deeper, format!("- {}", flow(entry)));
+                let SpecPart::Call(entry) = &self.case.items[*call].part else { continue };
+                let line = SpecLine::new(deeper, format!("- {}", flow(entry)));
                 // Calls of a sequence that is a comment are entries of `calls` too.
                 let line = if comment.is_some() { line } else { self.noted(line, *call) };
                 self.line(&line, comment);
@@ -207,10 +207,10 @@ impl Writer<'_, '_> {
 
     fn budget(&mut self, indent: usize, at: usize) {
         let item = &self.case.items[at];
-        let Part::Budget(name) = item.part else { return };
+        let SpecPart::Budget(name) = item.part else { return };
         let text =
             format!("- {{type: {}, name: {name}, config: {}}}", item.grader, flow(&item.config));
-        let line = self.noted(Line::new(indent, text), at);
+        let line = self.noted(SpecLine::new(indent, text), at);
         self.line(&line, self.comment_at(at, indent));
     }
 
@@ -218,8 +218,8 @@ impl Writer<'_, '_> {
         (!self.is_expected(at)).then_some(indent)
     }
 
-    fn noted(&self, line: Line, at: usize) -> Line {
-        Line { note: Some(self.note(at)), ..line }
+    fn noted(&self, line: SpecLine, at: usize) -> SpecLine {
+        SpecLine { note: Some(self.note(at)), ..line }
     }
 
     /// Returns the number of supporting runs and further remarks.
@@ -246,16 +246,18 @@ impl Writer<'_, '_> {
 }
 
 /// Describes why an item is only a comment.
-fn doubt(item: &Item, state: State) -> Option<String> {
-    let State::Comment(doubt) = state else { return None };
+fn doubt(item: &MinedItem, state: ExpectationStatus) -> Option<String> {
+    let ExpectationStatus::Comment(doubt) = state else { return None };
     match doubt {
-        Doubt::Weak => None,
-        Doubt::FewRuns => Some(match item.family {
-            Family::Never => format!("fewer than {} runs", item.least),
+        ExpectationDoubt::Weak => None,
+        ExpectationDoubt::FewRuns => Some(match item.family {
+            ExpectationFamily::Never => format!("fewer than {} runs", item.least),
             _ => "too few runs to tell".to_owned(),
         }),
-        Doubt::HeldOut(held, of) => Some(format!("held {held} of {of} times on held-out runs")),
-        Doubt::Kind(held, of) => {
+        ExpectationDoubt::HeldOut(held, of) => {
+            Some(format!("held {held} of {of} times on held-out runs"))
+        }
+        ExpectationDoubt::Kind(held, of) => {
             Some(format!("{} held {held} of {of} times on held-out runs", item.family))
         }
     }
@@ -313,10 +315,10 @@ pub(crate) fn scalar(text: &str) -> String {
 mod tests {
     use super::*;
     use serde_json::json;
-    use toolmark_config::{Source, parse};
+    use toolmark_config::{SourceText, parse};
 
     fn read(text: &str) -> Value {
-        let parsed = parse(&Source::new("x.yaml", format!("a: {text}\n")));
+        let parsed = parse(&SourceText::new("x.yaml", format!("a: {text}\n")));
         assert!(parsed.problems.is_empty(), "{text}: {:?}", parsed.problems);
         parsed.node.unwrap().get("a").unwrap().to_json()
     }

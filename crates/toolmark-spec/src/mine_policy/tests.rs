@@ -39,7 +39,7 @@ fn conditions_with_their_support() {
         # confirm: true  # 4 of 4 calls that worked
         # once: per order_id  # 4 of 4 calls that worked
     ");
-    let source = toolmark_config::Source::new("mined", mined.to_yaml());
+    let source = toolmark_config::SourceText::new("mined", mined.to_yaml());
     let mut parsed = toolmark_config::parse(&source);
     let policy = ToolPolicy::read(&parsed.node.unwrap(), &mut parsed.problems);
     assert_eq!(parsed.problems, []);

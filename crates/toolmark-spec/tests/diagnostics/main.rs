@@ -13,7 +13,7 @@ mod vally;
 
 use std::fmt::Write;
 use std::path::Path;
-use toolmark_config::{Source, Style, render};
+use toolmark_config::{RenderStyle, SourceText, render};
 use toolmark_grade::LoadOptions;
 use toolmark_spec::load_source;
 
@@ -34,7 +34,7 @@ fn said(file: &str, specs: &[Broken]) -> String {
 }
 
 fn said_of(file: &str, text: &str, directory: &Path) -> String {
-    let loaded = load_source(Source::new(file, text), directory, &LoadOptions::default());
+    let loaded = load_source(SourceText::new(file, text), directory, &LoadOptions::default());
     assert!(!loaded.problems.is_empty(), "nothing is said about\n{text}");
-    render(&loaded.source, &loaded.problems, Style::default())
+    render(&loaded.source, &loaded.problems, RenderStyle::default())
 }

@@ -3,7 +3,7 @@
 
 mod shapes;
 
-use crate::http::{self, Connection, Server};
+use crate::http::{self, ClientConnection, Server};
 
 use serde_json::{Value, json};
 use shapes::Spoken;
@@ -84,7 +84,7 @@ pub const FAULTS: [Act; 6] = [
 
 /// Responses to all requests.
 #[derive(Debug, Clone)]
-pub enum Script {
+pub enum ResponseScript {
     /// One response after another; the last one for all further requests.
     Acts(Vec<Act>),
     /// The given number of requests in a thousand meets one of these faults in turn, evenly
@@ -92,13 +92,13 @@ pub enum Script {
     Share(u64, Vec<Act>),
 }
 
-impl From<Act> for Script {
+impl From<Act> for ResponseScript {
     fn from(act: Act) -> Self {
         Self::Acts(vec![act])
     }
 }
 
-impl Script {
+impl ResponseScript {
     fn act(&self, number: u64) -> Act {
         match self {
             Self::Acts(acts) => {
@@ -117,7 +117,7 @@ impl Script {
 
 /// Wire format of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Family {
+pub enum WireFamily {
     /// Anthropic's Messages.
     Anthropic,
     /// OpenAI's Responses.
@@ -128,33 +128,33 @@ pub enum Family {
 
 /// A request to a model.
 #[derive(Debug, Clone)]
-pub struct Request {
-    http: http::Request,
+pub struct ModelRequest {
+    http: http::HttpRequest,
     /// Number of previous requests.
     pub number: u64,
     /// Response.
     pub act: Act,
 }
 
-impl Deref for Request {
-    type Target = http::Request;
+impl Deref for ModelRequest {
+    type Target = http::HttpRequest;
 
     fn deref(&self) -> &Self::Target {
         &self.http
     }
 }
 
-impl Request {
+impl ModelRequest {
     /// Wire format, by the path.
     #[must_use]
-    pub fn family(&self) -> Option<Family> {
+    pub fn family(&self) -> Option<WireFamily> {
         let path = self.path.split('?').next()?;
         let is_cloud = path.ends_with("/invoke") || path.contains("awPredict");
         match path.strip_prefix("/v1/")? {
-            "messages" => Some(Family::Anthropic),
-            _ if is_cloud => Some(Family::Anthropic),
-            "responses" => Some(Family::Responses),
-            path if path.ends_with("chat/completions") => Some(Family::Chat),
+            "messages" => Some(WireFamily::Anthropic),
+            _ if is_cloud => Some(WireFamily::Anthropic),
+            "responses" => Some(WireFamily::Responses),
+            path if path.ends_with("chat/completions") => Some(WireFamily::Chat),
             _ => None,
         }
     }
@@ -181,8 +181,8 @@ impl Request {
     #[must_use]
     pub fn user(&self) -> String {
         let at = match self.family() {
-            Some(Family::Anthropic) => "/messages/0/content",
-            Some(Family::Responses) => "/input",
+            Some(WireFamily::Anthropic) => "/messages/0/content",
+            Some(WireFamily::Responses) => "/input",
             _ => "/messages/1/content",
         };
         match self.body.pointer(at) {
@@ -223,23 +223,25 @@ impl Request {
             _ if body["model"].is_string() && self.has_version() => {
                 Some("model: extra inputs are not permitted")
             }
-            Family::Anthropic
+            WireFamily::Anthropic
                 if self.header("anthropic-version").is_empty() && !self.has_version() =>
             {
                 Some("anthropic-version: header is required")
             }
-            Family::Anthropic if !body["max_tokens"].is_u64() => Some("max_tokens: field required"),
-            Family::Anthropic | Family::Chat if !body["messages"].is_array() => {
+            WireFamily::Anthropic if !body["max_tokens"].is_u64() => {
+                Some("max_tokens: field required")
+            }
+            WireFamily::Anthropic | WireFamily::Chat if !body["messages"].is_array() => {
                 Some("messages: field required")
             }
-            Family::Responses if body["input"].is_null() => Some("input: field required"),
+            WireFamily::Responses if body["input"].is_null() => Some("input: field required"),
             _ => None,
         }
     }
 }
 
 /// Creates the answer to a request.
-pub type Answerer = dyn Fn(&Request) -> String + Send + Sync;
+pub type Answerer = dyn Fn(&ModelRequest) -> String + Send + Sync;
 
 /// A simulated provider on its own port, which runs until it is dropped.
 pub struct StandIn {
@@ -248,23 +250,23 @@ pub struct StandIn {
 }
 
 struct Scripted {
-    script: Script,
+    script: ResponseScript,
     answer: Box<Answerer>,
     /// Received requests, and given answers.
-    requests: Mutex<Vec<Request>>,
+    requests: Mutex<Vec<ModelRequest>>,
     given: Mutex<Vec<String>>,
 }
 
 impl StandIn {
     /// Starts a server that answers every request with its number.
-    pub fn start(script: impl Into<Script>) -> Self {
+    pub fn start(script: impl Into<ResponseScript>) -> Self {
         Self::answering(script, |request| json!({"n": request.number}).to_string())
     }
 
     /// Starts a server with custom answers; every answer must be a JSON object.
     pub fn answering(
-        script: impl Into<Script>,
-        answer: impl Fn(&Request) -> String + Send + Sync + 'static,
+        script: impl Into<ResponseScript>,
+        answer: impl Fn(&ModelRequest) -> String + Send + Sync + 'static,
     ) -> Self {
         let script = Arc::new(Scripted {
             script: script.into(),
@@ -284,7 +286,7 @@ impl StandIn {
 
     /// Returns every request so far.
     #[must_use]
-    pub fn requests(&self) -> Vec<Request> {
+    pub fn requests(&self) -> Vec<ModelRequest> {
         self.script.requests.lock().unwrap().clone()
     }
 
@@ -298,16 +300,16 @@ impl StandIn {
 
 impl Scripted {
     /// Serves one request; `false` closes the connection.
-    fn serve(&self, connection: &Connection) -> std::io::Result<bool> {
+    fn serve(&self, connection: &ClientConnection) -> std::io::Result<bool> {
         let mut reader = BufReader::new(&connection.stream);
-        let Some(http) = http::Request::read(&mut reader)? else { return Ok(false) };
+        let Some(http) = http::HttpRequest::read(&mut reader)? else { return Ok(false) };
         let request = {
             let mut requests = self.requests.lock().unwrap();
             let number = requests.len() as u64;
-            requests.push(Request { http, number, act: self.script.act(number) });
+            requests.push(ModelRequest { http, number, act: self.script.act(number) });
             requests[requests.len() - 1].clone()
         };
-        let mut line = Line { connection, stream: &connection.stream, request: &request };
+        let mut line = ClientStream { connection, stream: &connection.stream, request: &request };
         let Some(family) = request.family() else {
             return line.send(404, &[], "text/html", "<html><title>Not Found</title></html>");
         };
@@ -338,7 +340,12 @@ impl Scripted {
     }
 
     /// Answers as a model.
-    fn speak(&self, mut line: Line<'_>, family: Family, act: &Act) -> std::io::Result<bool> {
+    fn speak(
+        &self,
+        mut line: ClientStream<'_>,
+        family: WireFamily,
+        act: &Act,
+    ) -> std::io::Result<bool> {
         let request = line.request;
         let answer = (self.answer)(request);
         let spoken = Spoken::of(act, request, &answer);
@@ -391,13 +398,13 @@ impl Scripted {
 }
 
 /// The connection to the client.
-struct Line<'l> {
-    connection: &'l Connection,
+struct ClientStream<'l> {
+    connection: &'l ClientConnection,
     stream: &'l TcpStream,
-    request: &'l Request,
+    request: &'l ModelRequest,
 }
 
-impl Line<'_> {
+impl ClientStream<'_> {
     /// Sends nothing more until the server is dropped.
     fn wait(&self) -> std::io::Result<bool> {
         self.connection.wait_for_end();

@@ -1,12 +1,12 @@
 //! The three wire formats, according to their public documentation.
 
-use super::{Act, Family, INPUT, OUTPUT, Request, TOOL};
+use super::{Act, INPUT, ModelRequest, OUTPUT, TOOL, WireFamily};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
 /// Stop reason of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Stop {
+pub(super) enum StopReason {
     Called,
     Said,
     Refused,
@@ -20,18 +20,18 @@ pub(super) struct Spoken {
     calls: Vec<(String, String)>,
     text: String,
     refusal: String,
-    stop: Stop,
+    stop: StopReason,
 }
 
 impl Spoken {
-    pub(super) fn of(act: &Act, request: &Request, answer: &str) -> Self {
+    pub(super) fn of(act: &Act, request: &ModelRequest, answer: &str) -> Self {
         let call = |arguments: &str| (TOOL.to_owned(), arguments.to_owned());
         let mut spoken = Self {
             model: request.body["model"].clone(),
             calls: vec![call(answer)],
             text: String::new(),
             refusal: String::new(),
-            stop: Stop::Called,
+            stop: StopReason::Called,
         };
         match act {
             Act::Twice => spoken.calls.push(call(r#"{"second":true}"#)),
@@ -44,13 +44,13 @@ impl Spoken {
             Act::Refuse | Act::Filtered => {
                 spoken.calls.clear();
                 let is_filter = *act == Act::Filtered;
-                spoken.stop = if is_filter { Stop::Filtered } else { Stop::Refused };
+                spoken.stop = if is_filter { StopReason::Filtered } else { StopReason::Refused };
                 spoken.refusal = if is_filter { "" } else { "I cannot help with that." }.into();
             }
             Act::Cut => {
                 let half = answer.get(..answer.len() / 2).unwrap_or_default();
                 spoken.calls = vec![call(half)];
-                spoken.stop = Stop::Cut;
+                spoken.stop = StopReason::Cut;
             }
             Act::EchoInAnswer => {
                 let key = request.key();
@@ -65,8 +65,8 @@ impl Spoken {
                 spoken.text.push_str(&arguments);
             }
         }
-        if spoken.calls.is_empty() && spoken.stop == Stop::Called {
-            spoken.stop = Stop::Said;
+        if spoken.calls.is_empty() && spoken.stop == StopReason::Called {
+            spoken.stop = StopReason::Said;
         }
         spoken
     }
@@ -74,26 +74,26 @@ impl Spoken {
     fn anthropic_stop(&self) -> (Value, Value) {
         let explained = json!({"type": "refusal", "category": null, "explanation": self.refusal});
         match self.stop {
-            Stop::Called => (json!("tool_use"), Value::Null),
-            Stop::Said => (json!("end_turn"), Value::Null),
-            Stop::Cut => (json!("max_tokens"), Value::Null),
-            Stop::Refused => (json!("refusal"), explained),
-            Stop::Filtered => (json!("refusal"), Value::Null),
+            StopReason::Called => (json!("tool_use"), Value::Null),
+            StopReason::Said => (json!("end_turn"), Value::Null),
+            StopReason::Cut => (json!("max_tokens"), Value::Null),
+            StopReason::Refused => (json!("refusal"), explained),
+            StopReason::Filtered => (json!("refusal"), Value::Null),
         }
     }
 
     fn chat_finish(&self) -> &'static str {
         match self.stop {
-            Stop::Called => "tool_calls",
-            Stop::Said | Stop::Refused => "stop",
-            Stop::Cut => "length",
-            Stop::Filtered => "content_filter",
+            StopReason::Called => "tool_calls",
+            StopReason::Said | StopReason::Refused => "stop",
+            StopReason::Cut => "length",
+            StopReason::Filtered => "content_filter",
         }
     }
 }
 
 /// The body of an error.
-pub(super) fn error(family: Family, status: u16, words: &str) -> Value {
+pub(super) fn error(family: WireFamily, status: u16, words: &str) -> Value {
     let anthropic = match status {
         401 => "authentication_error",
         429 => "rate_limit_error",
@@ -107,7 +107,7 @@ pub(super) fn error(family: Family, status: u16, words: &str) -> Value {
         _ => "invalid_request_error",
     };
     match family {
-        Family::Anthropic => json!({
+        WireFamily::Anthropic => json!({
             "type": "error",
             "error": {"type": anthropic, "message": words},
             "request_id": "req_1",
@@ -120,11 +120,11 @@ pub(super) fn error(family: Family, status: u16, words: &str) -> Value {
 }
 
 /// Returns a complete answer.
-pub(super) fn whole(family: Family, spoken: &Spoken) -> Value {
+pub(super) fn whole(family: WireFamily, spoken: &Spoken) -> Value {
     match family {
-        Family::Anthropic => anthropic(spoken),
-        Family::Responses => response(spoken),
-        Family::Chat => json!({
+        WireFamily::Anthropic => anthropic(spoken),
+        WireFamily::Responses => response(spoken),
+        WireFamily::Chat => json!({
             "id": "chatcmpl-1", "object": "chat.completion", "created": 1_700_000_000,
             "model": spoken.model, "system_fingerprint": null, "service_tier": "default",
             "choices": [{
@@ -181,7 +181,7 @@ fn response_items(spoken: &Spoken) -> Vec<Value> {
             "content": parts,
         }));
     }
-    let status = if spoken.stop == Stop::Cut { "incomplete" } else { "completed" };
+    let status = if spoken.stop == StopReason::Cut { "incomplete" } else { "completed" };
     for (n, (name, arguments)) in spoken.calls.iter().enumerate() {
         items.push(json!({
             "type": "function_call", "id": format!("fc_{n}"), "call_id": format!("call_{n}"),
@@ -193,8 +193,8 @@ fn response_items(spoken: &Spoken) -> Vec<Value> {
 
 fn response(spoken: &Spoken) -> Value {
     let (status, details) = match spoken.stop {
-        Stop::Cut => ("incomplete", json!({"reason": "max_output_tokens"})),
-        Stop::Filtered => ("incomplete", json!({"reason": "content_filter"})),
+        StopReason::Cut => ("incomplete", json!({"reason": "max_output_tokens"})),
+        StopReason::Filtered => ("incomplete", json!({"reason": "content_filter"})),
         _ => ("completed", Value::Null),
     };
     let input: u64 = INPUT.iter().sum();
@@ -254,16 +254,16 @@ fn bits(text: &str) -> Vec<String> {
 }
 
 /// Returns a streamed answer, as the text of its stream.
-pub(super) fn events(family: Family, spoken: &Spoken, act: &Act) -> String {
+pub(super) fn events(family: WireFamily, spoken: &Spoken, act: &Act) -> String {
     let mut events = match family {
-        Family::Anthropic => anthropic_events(spoken),
-        Family::Responses => response_events(spoken),
-        Family::Chat => chat_events(spoken),
+        WireFamily::Anthropic => anthropic_events(spoken),
+        WireFamily::Responses => response_events(spoken),
+        WireFamily::Chat => chat_events(spoken),
     };
     if *act == Act::ErrorInside {
         events.truncate(events.len() / 2);
         events.push(match family {
-            Family::Responses => json!({
+            WireFamily::Responses => json!({
                 "type": "error", "code": "server_is_overloaded", "message": "overloaded",
                 "param": null, "sequence_number": 99,
             }),
@@ -273,11 +273,11 @@ pub(super) fn events(family: Family, spoken: &Spoken, act: &Act) -> String {
     let mut text = String::new();
     for (n, mut event) in events.into_iter().enumerate() {
         match family {
-            Family::Chat => {}
-            Family::Responses => event["sequence_number"] = n.into(),
-            Family::Anthropic => {}
+            WireFamily::Chat => {}
+            WireFamily::Responses => event["sequence_number"] = n.into(),
+            WireFamily::Anthropic => {}
         }
-        if family != Family::Chat {
+        if family != WireFamily::Chat {
             let _ = writeln!(text, "event: {}", event["type"].as_str().unwrap_or("error"));
         }
         let _ = write!(text, "data: {event}\n\n");
@@ -286,7 +286,7 @@ pub(super) fn events(family: Family, spoken: &Spoken, act: &Act) -> String {
             text.push_str(": keep-alive\n\n");
         }
     }
-    if family == Family::Chat && *act != Act::ErrorInside {
+    if family == WireFamily::Chat && *act != Act::ErrorInside {
         text.push_str("data: [DONE]\n\n");
     }
     text

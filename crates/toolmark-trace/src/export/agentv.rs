@@ -4,10 +4,10 @@
 //! and times. Data about the whole transcript is repeated on every line, as AgentV's
 //! importers do.
 
-use super::json::Json;
-use super::rows::{Response, Row, Rows};
+use super::json::JsonMembers;
+use super::rows::{ConversationRow, ConversationRows, ModelResponse};
 use super::shared::{Argument, call_id, joined, words};
-use super::{ExportInfo, Exporter, Losses, Part};
+use super::{ExportInfo, Exporter, Losses, TrajectoryPart};
 use crate::model::{Call, Event, Status, Text, Trajectory, Usage};
 use std::borrow::Cow;
 use std::io;
@@ -20,36 +20,36 @@ static INFO: ExportInfo = ExportInfo {
     title: "AgentV transcript",
     extension: "jsonl",
     lacks: &[
-        Part::Status(Status::Denied),
-        Part::Levels,
-        Part::ExitCodes,
-        Part::Reasoning,
-        Part::SubAgents,
-        Part::Skills,
-        Part::Compactions,
-        Part::Errors,
-        Part::UnknownRecords,
-        Part::Notes,
-        Part::Actors,
-        Part::CallAgents,
-        Part::Spawned,
-        Part::Namespaces,
-        Part::AbsentCallIds,
-        Part::AbsentContent,
-        Part::UnansweredStatus,
-        Part::WordTimes,
-        Part::StepIds,
-        Part::StepModels,
-        Part::CacheWrites,
-        Part::StatedTotal,
-        Part::Convention,
-        Part::ToolDefinitions,
-        Part::Outcome,
-        Part::Parent,
-        Part::RepeatedResults,
-        Part::FidelityGaps,
-        Part::Positions,
-        Part::Declared,
+        TrajectoryPart::Status(Status::Denied),
+        TrajectoryPart::Levels,
+        TrajectoryPart::ExitCodes,
+        TrajectoryPart::Reasoning,
+        TrajectoryPart::SubAgents,
+        TrajectoryPart::Skills,
+        TrajectoryPart::Compactions,
+        TrajectoryPart::Errors,
+        TrajectoryPart::UnknownRecords,
+        TrajectoryPart::Notes,
+        TrajectoryPart::Actors,
+        TrajectoryPart::CallAgents,
+        TrajectoryPart::Spawned,
+        TrajectoryPart::Namespaces,
+        TrajectoryPart::AbsentCallIds,
+        TrajectoryPart::AbsentContent,
+        TrajectoryPart::UnansweredStatus,
+        TrajectoryPart::WordTimes,
+        TrajectoryPart::StepIds,
+        TrajectoryPart::StepModels,
+        TrajectoryPart::CacheWrites,
+        TrajectoryPart::StatedTotal,
+        TrajectoryPart::Convention,
+        TrajectoryPart::ToolDefinitions,
+        TrajectoryPart::Outcome,
+        TrajectoryPart::Parent,
+        TrajectoryPart::RepeatedResults,
+        TrajectoryPart::FidelityGaps,
+        TrajectoryPart::Positions,
+        TrajectoryPart::Declared,
     ],
 };
 
@@ -60,17 +60,19 @@ impl Exporter for AgentV {
 
     fn export(&self, run: &Trajectory, out: &mut dyn io::Write) -> io::Result<Losses> {
         let mut losses = Losses::of(run, INFO.lacks);
-        let rows = Rows::of(run, &mut losses);
+        let rows = ConversationRows::of(run, &mut losses);
         let mut index = 0;
         for row in &rows.rows {
             let message = match row {
-                Row::User(event) => Message::Said("user", event),
-                Row::Context(event) => Message::Said("system", event),
-                Row::Orphan(event) => Message::Said("tool", event),
-                Row::Response(index) => Message::Assistant(&rows.responses[*index]),
-                Row::Other(_) => continue,
+                ConversationRow::User(event) => AgentvMessage::Said("user", event),
+                ConversationRow::Context(event) => AgentvMessage::Said("system", event),
+                ConversationRow::Orphan(event) => AgentvMessage::Said("tool", event),
+                ConversationRow::Response(index) => {
+                    AgentvMessage::Assistant(&rows.responses[*index])
+                }
+                ConversationRow::Other(_) => continue,
             };
-            Json::line(&mut *out, |w| {
+            JsonMembers::line(&mut *out, |w| {
                 head(w, run, index)?;
                 message.write(w, &mut losses)?;
                 whole(w, run)
@@ -79,7 +81,7 @@ impl Exporter for AgentV {
         }
         // A transcript has at least one message.
         if index == 0 {
-            Json::line(out, |w| {
+            JsonMembers::line(out, |w| {
                 head(w, run, 0)?;
                 w.put("role", "assistant")?;
                 whole(w, run)
@@ -89,16 +91,16 @@ impl Exporter for AgentV {
     }
 }
 
-enum Message<'a> {
+enum AgentvMessage<'a> {
     Said(&'static str, &'a Event),
-    Assistant(&'a Response<'a>),
+    Assistant(&'a ModelResponse<'a>),
 }
 
 fn target(run: &Trajectory) -> Cow<'_, str> {
     run.agent.name.as_ref().map_or(Cow::Borrowed(run.format), Text::get)
 }
 
-fn head(w: &mut Json<'_>, run: &Trajectory, index: usize) -> io::Result<()> {
+fn head(w: &mut JsonMembers<'_>, run: &Trajectory, index: usize) -> io::Result<()> {
     let test = run.name.as_ref().or(run.id.as_ref());
     w.put("schema_version", "agentv.transcript.v1")?;
     w.put("test_id", &test.map_or(Cow::Borrowed(&*run.file), Text::get))?;
@@ -107,7 +109,7 @@ fn head(w: &mut Json<'_>, run: &Trajectory, index: usize) -> io::Result<()> {
 }
 
 /// Writes the data about the whole transcript that every line repeats.
-fn whole(w: &mut Json<'_>, run: &Trajectory) -> io::Result<()> {
+fn whole(w: &mut JsonMembers<'_>, run: &Trajectory) -> io::Result<()> {
     tokens(w, "transcript_token_usage", run.usage.as_ref())?;
     let span = run.started.zip(run.ended).map(|(from, to)| to.duration_since(from));
     w.opt("transcript_duration_ms", span.map(|span| span.as_millis().max(0)))?;
@@ -130,7 +132,7 @@ fn whole(w: &mut Json<'_>, run: &Trajectory) -> io::Result<()> {
 }
 
 /// Writes token counts. AgentV's input includes the cache.
-fn tokens(w: &mut Json<'_>, key: &str, usage: Option<&Usage>) -> io::Result<()> {
+fn tokens(w: &mut JsonMembers<'_>, key: &str, usage: Option<&Usage>) -> io::Result<()> {
     let Some(n) = usage.map(Usage::normalised) else { return Ok(()) };
     w.object(key, |w| {
         let input = n.uncached_input.saturating_add(n.cache_read).saturating_add(n.cache_write);
@@ -141,8 +143,8 @@ fn tokens(w: &mut Json<'_>, key: &str, usage: Option<&Usage>) -> io::Result<()> 
     })
 }
 
-impl Message<'_> {
-    fn write(&self, w: &mut Json<'_>, losses: &mut Losses) -> io::Result<()> {
+impl AgentvMessage<'_> {
+    fn write(&self, w: &mut JsonMembers<'_>, losses: &mut Losses) -> io::Result<()> {
         match self {
             Self::Said(role, event) => {
                 w.put("role", role)?;
@@ -165,7 +167,12 @@ impl Message<'_> {
     }
 }
 
-fn tool_call(w: &mut Json<'_>, index: usize, call: &Call, losses: &mut Losses) -> io::Result<()> {
+fn tool_call(
+    w: &mut JsonMembers<'_>,
+    index: usize,
+    call: &Call,
+    losses: &mut Losses,
+) -> io::Result<()> {
     w.put("tool", &call.name.full())?;
     match call.args.as_ref().map(|args| Argument::of(args, losses)) {
         Some(Argument::Json(json)) => w.raw("input", &json)?,
@@ -231,8 +238,8 @@ mod tests {
         assert_eq!(rows[6]["tool_calls"][0]["status"], "cancelled");
         let open = &rows[7]["tool_calls"][0];
         assert_eq!((open.get("output"), open.get("status")), (None, None));
-        assert_eq!(losses.count(Part::Reasoning), 1);
-        assert_eq!(losses.count(Part::Status(Status::Denied)), 1);
-        assert_eq!(losses.count(Part::ArgumentForms), 2);
+        assert_eq!(losses.count(TrajectoryPart::Reasoning), 1);
+        assert_eq!(losses.count(TrajectoryPart::Status(Status::Denied)), 1);
+        assert_eq!(losses.count(TrajectoryPart::ArgumentForms), 2);
     }
 }

@@ -7,10 +7,10 @@
 //! without an ATIF field. Sub-agents are embedded, and referenced from the result of the
 //! call that started them.
 
-use super::json::Json;
-use super::rows::{Response, Row, Rows};
+use super::json::JsonMembers;
+use super::rows::{ConversationRow, ConversationRows, ModelResponse};
 use super::shared::{Argument, call_id, joined, starters, words};
-use super::{ExportInfo, Exporter, Losses, Part};
+use super::{ExportInfo, Exporter, Losses, TrajectoryPart};
 use crate::model::{
     Actor, Call, CallResult, Event, EventKind, MAX_DEPTH, Payload, Status, Text, Trajectory, Usage,
 };
@@ -26,21 +26,21 @@ static INFO: ExportInfo = ExportInfo {
     title: "ATIF 1.7 (Harbor)",
     extension: "json",
     lacks: &[
-        Part::Skills,
-        Part::UnknownRecords,
-        Part::Notes,
-        Part::WithheldReasoning,
-        Part::WordTimes,
-        Part::Convention,
-        Part::CacheWrites,
-        Part::ReasoningTokens,
-        Part::StatedTotal,
-        Part::RepeatedResults,
-        Part::CallAgents,
-        Part::AbsentCallIds,
-        Part::AbsentArguments,
-        Part::Positions,
-        Part::Declared,
+        TrajectoryPart::Skills,
+        TrajectoryPart::UnknownRecords,
+        TrajectoryPart::Notes,
+        TrajectoryPart::WithheldReasoning,
+        TrajectoryPart::WordTimes,
+        TrajectoryPart::Convention,
+        TrajectoryPart::CacheWrites,
+        TrajectoryPart::ReasoningTokens,
+        TrajectoryPart::StatedTotal,
+        TrajectoryPart::RepeatedResults,
+        TrajectoryPart::CallAgents,
+        TrajectoryPart::AbsentCallIds,
+        TrajectoryPart::AbsentArguments,
+        TrajectoryPart::Positions,
+        TrajectoryPart::Declared,
     ],
 };
 
@@ -50,13 +50,13 @@ impl Exporter for Atif {
     }
 
     fn export(&self, run: &Trajectory, out: &mut dyn io::Write) -> io::Result<Losses> {
-        let mut writer = Writer { session: run.id.as_ref(), losses: Losses::default() };
-        Json::line(out, |w| writer.document(w, run, None, 0))?;
+        let mut writer = AtifWriter { session: run.id.as_ref(), losses: Losses::default() };
+        JsonMembers::line(out, |w| writer.document(w, run, None, 0))?;
         Ok(writer.losses)
     }
 }
 
-struct Writer<'a> {
+struct AtifWriter<'a> {
     /// ID of the whole run, shared by its sub-agents.
     session: Option<&'a Text>,
     losses: Losses,
@@ -70,16 +70,16 @@ struct Child<'a> {
 
 /// The sub-agents of a run.
 #[derive(Default)]
-struct Children<'a> {
+struct AtifChildren<'a> {
     all: Vec<Child<'a>>,
     /// Sub-agents started by a call, by the call's index.
     started: HashMap<usize, Vec<usize>>,
 }
 
-impl Writer<'_> {
+impl AtifWriter<'_> {
     fn document(
         &mut self,
-        w: &mut Json<'_>,
+        w: &mut JsonMembers<'_>,
         run: &Trajectory,
         id: Option<&str>,
         depth: usize,
@@ -87,13 +87,13 @@ impl Writer<'_> {
         self.losses.count_run(run, INFO.lacks);
         let children = children(run, depth);
         if children.all.is_empty() {
-            self.losses.add(Part::SubAgents, run.flatten().len() - 1);
+            self.losses.add(TrajectoryPart::SubAgents, run.flatten().len() - 1);
         }
         w.put("schema_version", "ATIF-v1.7")?;
         w.opt("session_id", self.session)?;
         w.opt("trajectory_id", id)?;
         w.object("agent", |w| agent(w, run))?;
-        let rows = Rows::of(run, &mut self.losses);
+        let rows = ConversationRows::of(run, &mut self.losses);
         let kept = rows.rows.iter().filter(|row| is_step(row));
         w.array("steps", kept.clone().enumerate(), |w, (i, row)| {
             w.put("step_id", &(i + 1))?;
@@ -110,24 +110,26 @@ impl Writer<'_> {
 
     fn step(
         &mut self,
-        w: &mut Json<'_>,
-        rows: &Rows<'_>,
-        row: &Row<'_>,
-        children: &Children<'_>,
+        w: &mut JsonMembers<'_>,
+        rows: &ConversationRows<'_>,
+        row: &ConversationRow<'_>,
+        children: &AtifChildren<'_>,
     ) -> io::Result<()> {
         match row {
-            Row::User(event) => self.said(w, "user", event),
-            Row::Context(event) => self.said(w, "system", event),
-            Row::Response(index) => self.agent_step(w, &rows.responses[*index], children),
-            Row::Orphan(event) => self.orphan(w, event),
-            Row::Other(event) => {
+            ConversationRow::User(event) => self.said(w, "user", event),
+            ConversationRow::Context(event) => self.said(w, "system", event),
+            ConversationRow::Response(index) => {
+                self.agent_step(w, &rows.responses[*index], children)
+            }
+            ConversationRow::Orphan(event) => self.orphan(w, event),
+            ConversationRow::Other(event) => {
                 self.said(w, "system", event)?;
                 w.object("extra", |w| w.put("event", event.kind.word()))
             }
         }
     }
 
-    fn said(&mut self, w: &mut Json<'_>, source: &str, event: &Event) -> io::Result<()> {
+    fn said(&mut self, w: &mut JsonMembers<'_>, source: &str, event: &Event) -> io::Result<()> {
         w.time("timestamp", event.time)?;
         w.put("source", source)?;
         let message = event.text.as_ref().map(|text| words(text, &mut self.losses));
@@ -135,7 +137,7 @@ impl Writer<'_> {
     }
 
     /// Writes a result without a call, as an observation without a call ID.
-    fn orphan(&mut self, w: &mut Json<'_>, event: &Event) -> io::Result<()> {
+    fn orphan(&mut self, w: &mut JsonMembers<'_>, event: &Event) -> io::Result<()> {
         w.time("timestamp", event.time)?;
         w.put("source", "system")?;
         w.put("message", "")?;
@@ -147,9 +149,9 @@ impl Writer<'_> {
 
     fn agent_step(
         &mut self,
-        w: &mut Json<'_>,
-        response: &Response<'_>,
-        children: &Children<'_>,
+        w: &mut JsonMembers<'_>,
+        response: &ModelResponse<'_>,
+        children: &AtifChildren<'_>,
     ) -> io::Result<()> {
         let step = response.step;
         w.time("timestamp", response.time())?;
@@ -183,7 +185,7 @@ impl Writer<'_> {
         }
     }
 
-    fn call(&mut self, w: &mut Json<'_>, index: usize, call: &Call) -> io::Result<()> {
+    fn call(&mut self, w: &mut JsonMembers<'_>, index: usize, call: &Call) -> io::Result<()> {
         w.put("tool_call_id", &call_id(call, index))?;
         w.put("function_name", &call.name.full())?;
         let argument = call.args.as_ref().map(|args| Argument::of(args, &mut self.losses));
@@ -215,11 +217,11 @@ impl Writer<'_> {
 
     fn result(
         &mut self,
-        w: &mut Json<'_>,
+        w: &mut JsonMembers<'_>,
         index: usize,
         call: &Call,
         result: &CallResult,
-        children: &Children<'_>,
+        children: &AtifChildren<'_>,
     ) -> io::Result<()> {
         w.put("source_call_id", &call_id(call, index))?;
         self.content(w, result.payload.as_ref())?;
@@ -241,23 +243,25 @@ impl Writer<'_> {
         })
     }
 
-    fn content(&mut self, w: &mut Json<'_>, payload: Option<&Payload>) -> io::Result<()> {
+    fn content(&mut self, w: &mut JsonMembers<'_>, payload: Option<&Payload>) -> io::Result<()> {
         w.opt("content", payload.map(|p| words(p, &mut self.losses)))
     }
 }
 
 /// Returns whether the row becomes a step. Notes, unknown records and skills (whose calls
 /// are present) do not.
-fn is_step(row: &Row<'_>) -> bool {
+fn is_step(row: &ConversationRow<'_>) -> bool {
     match row {
-        Row::Other(event) => matches!(event.kind, EventKind::Compaction | EventKind::Error),
+        ConversationRow::Other(event) => {
+            matches!(event.kind, EventKind::Compaction | EventKind::Error)
+        }
         _ => true,
     }
 }
 
 /// Returns the sub-agents, each with a unique ID, generated if necessary.
-fn children(run: &Trajectory, depth: usize) -> Children<'_> {
-    let mut children = Children::default();
+fn children(run: &Trajectory, depth: usize) -> AtifChildren<'_> {
+    let mut children = AtifChildren::default();
     if depth >= MAX_DEPTH {
         return children;
     }
@@ -274,7 +278,7 @@ fn children(run: &Trajectory, depth: usize) -> Children<'_> {
     children
 }
 
-fn agent(w: &mut Json<'_>, run: &Trajectory) -> io::Result<()> {
+fn agent(w: &mut JsonMembers<'_>, run: &Trajectory) -> io::Result<()> {
     let agent = &run.agent;
     w.put("name", &agent.name.as_ref().map_or(Cow::Borrowed(run.format), Text::get))?;
     w.put("version", &agent.version.as_ref().map_or(Cow::Borrowed("unknown"), Text::get))?;
@@ -294,7 +298,7 @@ fn prompt_tokens(usage: &Usage) -> u64 {
     n.uncached_input.saturating_add(n.cache_read).saturating_add(n.cache_write)
 }
 
-fn metrics(w: &mut Json<'_>, usage: &Usage) -> io::Result<()> {
+fn metrics(w: &mut JsonMembers<'_>, usage: &Usage) -> io::Result<()> {
     let n = usage.normalised();
     w.put("prompt_tokens", &prompt_tokens(usage))?;
     w.put("completion_tokens", &n.output)?;
@@ -306,7 +310,7 @@ fn metrics(w: &mut Json<'_>, usage: &Usage) -> io::Result<()> {
     })
 }
 
-fn final_metrics(w: &mut Json<'_>, run: &Trajectory, steps: usize) -> io::Result<()> {
+fn final_metrics(w: &mut JsonMembers<'_>, run: &Trajectory, steps: usize) -> io::Result<()> {
     if let Some(usage) = &run.usage {
         w.put("total_prompt_tokens", &prompt_tokens(usage))?;
         w.put("total_completion_tokens", &usage.normalised().output)?;
@@ -322,7 +326,7 @@ fn final_metrics(w: &mut Json<'_>, run: &Trajectory, steps: usize) -> io::Result
     })
 }
 
-fn root_extra(w: &mut Json<'_>, run: &Trajectory) -> io::Result<()> {
+fn root_extra(w: &mut JsonMembers<'_>, run: &Trajectory) -> io::Result<()> {
     w.put("source_format", run.format)?;
     w.put("source_file", &*run.file)?;
     w.opt("name", run.name.as_ref())?;
@@ -417,9 +421,9 @@ mod tests {
         assert_eq!(step["metrics"]["prompt_tokens"], 153);
         assert_eq!(document["final_metrics"]["total_steps"], 10);
         assert_eq!(document["final_metrics"]["total_cost_usd"], 0.123_456_789);
-        assert_eq!(losses.count(Part::Skills), 1);
-        assert_eq!(losses.count(Part::Wordless), 1);
-        assert_eq!(losses.count(Part::AbsentArguments), 1);
+        assert_eq!(losses.count(TrajectoryPart::Skills), 1);
+        assert_eq!(losses.count(TrajectoryPart::Wordless), 1);
+        assert_eq!(losses.count(TrajectoryPart::AbsentArguments), 1);
     }
 
     #[test]

@@ -7,16 +7,16 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 
 /// The members of an object that is being written.
-pub(super) struct Json<'w> {
+pub(super) struct JsonMembers<'w> {
     out: &'w mut dyn Write,
     empty: bool,
 }
 
-impl<'w> Json<'w> {
+impl<'w> JsonMembers<'w> {
     /// Writes one object and a line feed.
     pub(super) fn line(
         out: &'w mut dyn Write,
-        members: impl FnOnce(&mut Json<'_>) -> io::Result<()>,
+        members: impl FnOnce(&mut JsonMembers<'_>) -> io::Result<()>,
     ) -> io::Result<()> {
         Self::braces(out, members)?;
         out.write_all(b"\n")
@@ -25,7 +25,7 @@ impl<'w> Json<'w> {
     /// Returns an array of objects as text, for targets that store JSON in strings.
     pub(super) fn text_of_array<T>(
         items: impl IntoIterator<Item = T>,
-        mut each: impl FnMut(&mut Json<'_>, T) -> io::Result<()>,
+        mut each: impl FnMut(&mut JsonMembers<'_>, T) -> io::Result<()>,
     ) -> io::Result<String> {
         let mut bytes = Vec::new();
         Self::brackets(&mut bytes, items, &mut each)?;
@@ -34,17 +34,17 @@ impl<'w> Json<'w> {
 
     fn braces(
         out: &mut dyn Write,
-        members: impl FnOnce(&mut Json<'_>) -> io::Result<()>,
+        members: impl FnOnce(&mut JsonMembers<'_>) -> io::Result<()>,
     ) -> io::Result<()> {
         out.write_all(b"{")?;
-        members(&mut Json { out, empty: true })?;
+        members(&mut JsonMembers { out, empty: true })?;
         out.write_all(b"}")
     }
 
     fn brackets<T>(
         out: &mut dyn Write,
         items: impl IntoIterator<Item = T>,
-        each: &mut impl FnMut(&mut Json<'_>, T) -> io::Result<()>,
+        each: &mut impl FnMut(&mut JsonMembers<'_>, T) -> io::Result<()>,
     ) -> io::Result<()> {
         out.write_all(b"[")?;
         for (i, item) in items.into_iter().enumerate() {
@@ -99,7 +99,7 @@ impl<'w> Json<'w> {
     pub(super) fn object(
         &mut self,
         key: &str,
-        members: impl FnOnce(&mut Json<'_>) -> io::Result<()>,
+        members: impl FnOnce(&mut JsonMembers<'_>) -> io::Result<()>,
     ) -> io::Result<()> {
         self.key(key)?;
         Self::braces(self.out, members)
@@ -110,7 +110,7 @@ impl<'w> Json<'w> {
         &mut self,
         key: &str,
         items: impl IntoIterator<Item = T>,
-        mut each: impl FnMut(&mut Json<'_>, T) -> io::Result<()>,
+        mut each: impl FnMut(&mut JsonMembers<'_>, T) -> io::Result<()>,
     ) -> io::Result<()> {
         self.key(key)?;
         Self::brackets(self.out, items, &mut each)

@@ -8,13 +8,13 @@ macro_rules! parts {
     ($($(#[$doc:meta])* $name:ident, $words:literal;)*) => {
         /// A part of a trajectory that a target may be unable to represent.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-        pub enum Part {
+        pub enum TrajectoryPart {
             $($(#[$doc])* $name,)*
             /// Calls with this status, which the target cannot represent.
             Status(Status),
         }
 
-        impl Part {
+        impl TrajectoryPart {
             /// Returns the words used in every output.
             #[must_use]
             pub fn words(self) -> &'static str {
@@ -146,7 +146,7 @@ parts! {
     AbsentTimes, "missing times (copied from the previous event)";
 }
 
-impl fmt::Display for Part {
+impl fmt::Display for TrajectoryPart {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Status(status) => write!(f, "call status {}", status.word()),
@@ -155,7 +155,7 @@ impl fmt::Display for Part {
     }
 }
 
-impl Part {
+impl TrajectoryPart {
     /// Counts the occurrences in a trajectory, without sub-agents. Zero for parts that are
     /// found only while writing.
     fn count_in(self, run: &Trajectory) -> usize {
@@ -281,26 +281,26 @@ fn measured(call: &crate::Call) -> Option<jiff::SignedDuration> {
 /// Printed as `reasoning: 3, call status: 2 unknown`.
 #[derive(Debug, Clone, Default)]
 pub struct Losses {
-    counts: Vec<(Part, u64)>,
+    counts: Vec<(TrajectoryPart, u64)>,
 }
 
 impl Losses {
     /// Counts the parts of `run` that a target lacks.
-    pub(super) fn of(run: &Trajectory, lacks: &[Part]) -> Self {
+    pub(super) fn of(run: &Trajectory, lacks: &[TrajectoryPart]) -> Self {
         let mut losses = Self::default();
         losses.count_run(run, lacks);
         losses
     }
 
     /// Adds the counts of [`Losses::of`] to this one.
-    pub(super) fn count_run(&mut self, run: &Trajectory, lacks: &[Part]) {
+    pub(super) fn count_run(&mut self, run: &Trajectory, lacks: &[TrajectoryPart]) {
         for part in lacks {
             self.add(*part, part.count_in(run));
         }
     }
 
     /// Adds to a count.
-    pub(super) fn add(&mut self, part: Part, more: usize) {
+    pub(super) fn add(&mut self, part: TrajectoryPart, more: usize) {
         if more == 0 {
             return;
         }
@@ -325,12 +325,12 @@ impl Losses {
 
     /// Returns how often a part was lost.
     #[must_use]
-    pub fn count(&self, part: Part) -> u64 {
+    pub fn count(&self, part: TrajectoryPart) -> u64 {
         self.counts.iter().find(|(known, _)| *known == part).map_or(0, |(_, count)| *count)
     }
 
     /// Iterates over the lost parts and their counts.
-    pub fn iter(&self) -> impl Iterator<Item = (Part, u64)> {
+    pub fn iter(&self) -> impl Iterator<Item = (TrajectoryPart, u64)> {
         self.counts.iter().copied()
     }
 }
@@ -342,7 +342,9 @@ impl fmt::Display for Losses {
                 f.write_str(", ")?;
             }
             match part {
-                Part::Status(status) => write!(f, "call status: {count} {}", status.word())?,
+                TrajectoryPart::Status(status) => {
+                    write!(f, "call status: {count} {}", status.word())?
+                }
                 other => write!(f, "{}: {count}", other.words())?,
             }
         }
@@ -368,11 +370,11 @@ mod tests {
     fn losses_read_as_a_list() {
         let mut losses = Losses::default();
         assert!(losses.is_empty());
-        losses.add(Part::Reasoning, 2);
-        losses.add(Part::Status(Status::Unknown), 2);
-        losses.add(Part::Notes, 0);
+        losses.add(TrajectoryPart::Reasoning, 2);
+        losses.add(TrajectoryPart::Status(Status::Unknown), 2);
+        losses.add(TrajectoryPart::Notes, 0);
         let mut more = Losses::default();
-        more.add(Part::Reasoning, 1);
+        more.add(TrajectoryPart::Reasoning, 1);
         losses.merge(&more);
         assert_eq!(losses.to_string(), "reasoning: 3, call status: 2 unknown");
         let json = serde_json::to_string(&losses).unwrap();

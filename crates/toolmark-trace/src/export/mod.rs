@@ -19,11 +19,11 @@ mod toolmark;
 mod vally;
 
 use crate::model::Trajectory;
-use crate::read::{Options, format_by_id, read};
+use crate::read::{ReadOptions, format_by_id, read};
 use serde_json::Value;
 use std::io;
 
-pub use losses::{Losses, Part};
+pub use losses::{Losses, TrajectoryPart};
 
 /// Description of a target, as printed by `toolmark convert` and the docs.
 #[derive(Debug)]
@@ -36,7 +36,7 @@ pub struct ExportInfo {
     pub extension: &'static str,
     /// Parts that the target cannot represent. Some are lost only if a trajectory has them, some
     /// only in certain cases: [`Losses`] holds the counts.
-    pub lacks: &'static [Part],
+    pub lacks: &'static [TrajectoryPart],
 }
 
 /// A target of `toolmark convert`.
@@ -56,9 +56,9 @@ pub trait Exporter: Sync {
 /// All targets, in the order of the help text.
 #[rustfmt::skip]
 pub const EXPORTERS: &[&dyn Exporter] = &[
-    &toolmark::Toolmark,
+    &toolmark::ToolmarkExporter,
     &atif::Atif,
-    &vally::Vally,
+    &vally::VallyExporter,
     &agentv::AgentV,
     &openai::OpenAi,
     &otlp::Otlp,
@@ -75,7 +75,7 @@ pub fn exporter_by_id(id: &str) -> Option<&'static dyn Exporter> {
 #[must_use]
 pub fn rewrite(trajectory: &Value, target: &dyn Exporter) -> Vec<Value> {
     let text = io::Cursor::new(trajectory.to_string());
-    let options = Options { force: format_by_id("toolmark"), ..Options::default() };
+    let options = ReadOptions { force: format_by_id("toolmark"), ..ReadOptions::default() };
     let mut lines = Vec::new();
     for run in read(text, "", &options).into_iter().flatten() {
         // Writing to memory does not fail.
@@ -103,7 +103,7 @@ mod tests {
     /// Checks the fixture that the conversion tests read.
     #[test]
     fn the_fixture_holds_everything() {
-        let (text, _) = export(&toolmark::Toolmark, &everything());
+        let (text, _) = export(&toolmark::ToolmarkExporter, &everything());
         assert_eq!(text, include_str!("../../tests/fixtures/readers/toolmark.jsonl"));
     }
 
@@ -136,10 +136,10 @@ mod tests {
         bare.events.clear();
         bare.children.clear();
         let (_, losses) = export(&openai::OpenAi, &bare);
-        assert_eq!(losses.count(Part::Reasoning), 0);
+        assert_eq!(losses.count(TrajectoryPart::Reasoning), 0);
         let (_, losses) = export(&openai::OpenAi, &everything());
-        assert_eq!(losses.count(Part::Reasoning), 1);
-        let (_, losses) = export(&toolmark::Toolmark, &everything());
+        assert_eq!(losses.count(TrajectoryPart::Reasoning), 1);
+        let (_, losses) = export(&toolmark::ToolmarkExporter, &everything());
         assert!(losses.is_empty(), "{losses}");
     }
 }

@@ -3,10 +3,10 @@
 //! Results follow the response whose calls they answer, as the API requires. Chat messages
 //! cannot represent reasoning, times, tokens or the status of a call.
 
-use super::json::Json;
-use super::rows::{Response, Row, Rows};
+use super::json::JsonMembers;
+use super::rows::{ConversationRow, ConversationRows, ModelResponse};
 use super::shared::{call_id, joined, words};
-use super::{ExportInfo, Exporter, Losses, Part};
+use super::{ExportInfo, Exporter, Losses, TrajectoryPart};
 use crate::model::{Call, Event, Form, Payload, Status, ToolDefinition, Trajectory};
 use std::borrow::Cow;
 use std::io;
@@ -19,51 +19,51 @@ static INFO: ExportInfo = ExportInfo {
     title: "OpenAI chat messages",
     extension: "jsonl",
     lacks: &[
-        Part::Status(Status::Succeeded),
-        Part::Status(Status::Failed),
-        Part::Status(Status::Denied),
-        Part::Status(Status::Interrupted),
-        Part::Levels,
-        Part::ExitCodes,
-        Part::Reasoning,
-        Part::SubAgents,
-        Part::Skills,
-        Part::Compactions,
-        Part::Errors,
-        Part::OrphanResults,
-        Part::UnknownRecords,
-        Part::Notes,
-        Part::Actors,
-        Part::CallAgents,
-        Part::Spawned,
-        Part::Namespaces,
-        Part::AbsentCallIds,
-        Part::AbsentArguments,
-        Part::AbsentContent,
-        Part::UnansweredStatus,
-        Part::RunTimes,
-        Part::StepTimes,
-        Part::EventTimes,
-        Part::CallTimes,
-        Part::ResultTimes,
-        Part::Durations,
-        Part::Usage,
-        Part::StepUsage,
-        Part::Cost,
-        Part::StepIds,
-        Part::StepModels,
-        Part::RunId,
-        Part::Name,
-        Part::AgentName,
-        Part::AgentVersion,
-        Part::WorkingDirectory,
-        Part::Outcome,
-        Part::Parent,
-        Part::RepeatedResults,
-        Part::FidelityGaps,
-        Part::Source,
-        Part::Positions,
-        Part::Declared,
+        TrajectoryPart::Status(Status::Succeeded),
+        TrajectoryPart::Status(Status::Failed),
+        TrajectoryPart::Status(Status::Denied),
+        TrajectoryPart::Status(Status::Interrupted),
+        TrajectoryPart::Levels,
+        TrajectoryPart::ExitCodes,
+        TrajectoryPart::Reasoning,
+        TrajectoryPart::SubAgents,
+        TrajectoryPart::Skills,
+        TrajectoryPart::Compactions,
+        TrajectoryPart::Errors,
+        TrajectoryPart::OrphanResults,
+        TrajectoryPart::UnknownRecords,
+        TrajectoryPart::Notes,
+        TrajectoryPart::Actors,
+        TrajectoryPart::CallAgents,
+        TrajectoryPart::Spawned,
+        TrajectoryPart::Namespaces,
+        TrajectoryPart::AbsentCallIds,
+        TrajectoryPart::AbsentArguments,
+        TrajectoryPart::AbsentContent,
+        TrajectoryPart::UnansweredStatus,
+        TrajectoryPart::RunTimes,
+        TrajectoryPart::StepTimes,
+        TrajectoryPart::EventTimes,
+        TrajectoryPart::CallTimes,
+        TrajectoryPart::ResultTimes,
+        TrajectoryPart::Durations,
+        TrajectoryPart::Usage,
+        TrajectoryPart::StepUsage,
+        TrajectoryPart::Cost,
+        TrajectoryPart::StepIds,
+        TrajectoryPart::StepModels,
+        TrajectoryPart::RunId,
+        TrajectoryPart::Name,
+        TrajectoryPart::AgentName,
+        TrajectoryPart::AgentVersion,
+        TrajectoryPart::WorkingDirectory,
+        TrajectoryPart::Outcome,
+        TrajectoryPart::Parent,
+        TrajectoryPart::RepeatedResults,
+        TrajectoryPart::FidelityGaps,
+        TrajectoryPart::Source,
+        TrajectoryPart::Positions,
+        TrajectoryPart::Declared,
     ],
 };
 
@@ -74,9 +74,9 @@ impl Exporter for OpenAi {
 
     fn export(&self, run: &Trajectory, out: &mut dyn io::Write) -> io::Result<Losses> {
         let mut losses = Losses::of(run, INFO.lacks);
-        let rows = Rows::of(run, &mut losses);
+        let rows = ConversationRows::of(run, &mut losses);
         let messages = rows.rows.iter().flat_map(|row| messages(row, &rows));
-        Json::line(out, |w| {
+        JsonMembers::line(out, |w| {
             w.opt("model", run.agent.model.as_ref())?;
             w.array("messages", messages, |w, message| message.write(w, &mut losses))?;
             match &run.tools {
@@ -89,33 +89,36 @@ impl Exporter for OpenAi {
 }
 
 /// A chat message.
-enum Message<'a> {
+enum OpenaiMessage<'a> {
     Said(&'static str, &'a Event),
-    Assistant(&'a Response<'a>),
+    Assistant(&'a ModelResponse<'a>),
     Tool(usize, &'a Call, Option<&'a Payload>),
 }
 
 /// Returns the messages of a row: a response includes the results of its calls.
-fn messages<'a>(row: &'a Row<'a>, rows: &'a Rows<'a>) -> Vec<Message<'a>> {
+fn messages<'a>(
+    row: &'a ConversationRow<'a>,
+    rows: &'a ConversationRows<'a>,
+) -> Vec<OpenaiMessage<'a>> {
     match row {
-        Row::User(event) => vec![Message::Said("user", event)],
-        Row::Context(event) => vec![Message::Said("system", event)],
-        Row::Response(index) => {
+        ConversationRow::User(event) => vec![OpenaiMessage::Said("user", event)],
+        ConversationRow::Context(event) => vec![OpenaiMessage::Said("system", event)],
+        ConversationRow::Response(index) => {
             let response = &rows.responses[*index];
             let tool = |(index, call): &(usize, &'a Call)| {
                 let result = call.result.as_ref()?;
-                Some(Message::Tool(*index, call, result.payload.as_ref()))
+                Some(OpenaiMessage::Tool(*index, call, result.payload.as_ref()))
             };
-            let mut all = vec![Message::Assistant(response)];
+            let mut all = vec![OpenaiMessage::Assistant(response)];
             all.extend(response.calls.iter().filter_map(tool));
             all
         }
-        Row::Orphan(_) | Row::Other(_) => Vec::new(),
+        ConversationRow::Orphan(_) | ConversationRow::Other(_) => Vec::new(),
     }
 }
 
-impl Message<'_> {
-    fn write(&self, w: &mut Json<'_>, losses: &mut Losses) -> io::Result<()> {
+impl OpenaiMessage<'_> {
+    fn write(&self, w: &mut JsonMembers<'_>, losses: &mut Losses) -> io::Result<()> {
         match self {
             Self::Said(role, event) => {
                 w.put("role", role)?;
@@ -146,15 +149,15 @@ impl Message<'_> {
 }
 
 /// Writes a function call; its arguments are JSON in text.
-fn function(w: &mut Json<'_>, call: &Call, losses: &mut Losses) -> io::Result<()> {
+fn function(w: &mut JsonMembers<'_>, call: &Call, losses: &mut Losses) -> io::Result<()> {
     w.put("name", &call.name.full())?;
     let form = call.args.as_ref().map(Payload::form);
-    losses.add(Part::ArgumentForms, usize::from(form == Some(Form::Json)));
+    losses.add(TrajectoryPart::ArgumentForms, usize::from(form == Some(Form::Json)));
     w.put("arguments", &call.args.as_ref().map_or(Cow::Borrowed("{}"), Payload::raw))
 }
 
 /// Writes the definition of an offered tool, in the form that ATIF and OpenTelemetry share.
-pub(super) fn tool_definition(w: &mut Json<'_>, tool: &ToolDefinition) -> io::Result<()> {
+pub(super) fn tool_definition(w: &mut JsonMembers<'_>, tool: &ToolDefinition) -> io::Result<()> {
     w.put("type", "function")?;
     w.object("function", |w| {
         w.put("name", &tool.name)?;
@@ -204,8 +207,8 @@ mod tests {
         assert_eq!(messages[10]["tool_call_id"], messages[9]["tool_calls"][0]["id"]);
         assert_eq!(objects[0]["model"], "claude-x");
         assert_eq!(objects[0]["tools"][0]["function"]["parameters"]["type"], "object");
-        assert_eq!(losses.count(Part::Status(Status::Failed)), 1);
-        assert_eq!(losses.count(Part::SubAgents), 1);
+        assert_eq!(losses.count(TrajectoryPart::Status(Status::Failed)), 1);
+        assert_eq!(losses.count(TrajectoryPart::SubAgents), 1);
         assert!(losses.to_string().contains("reasoning: 1"), "{losses}");
     }
 }

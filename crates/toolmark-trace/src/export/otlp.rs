@@ -8,10 +8,10 @@
 //! span is an event of the run's span. IDs are hashes, so the same trajectory gives the same
 //! spans.
 
-use super::json::Json;
-use super::rows::{Response, Row, Rows};
+use super::json::JsonMembers;
+use super::rows::{ConversationRow, ConversationRows, ModelResponse};
 use super::shared::{starters, words};
-use super::{ExportInfo, Exporter, Losses, Part, openai};
+use super::{ExportInfo, Exporter, Losses, TrajectoryPart, openai};
 use crate::model::{Actor, Call, Event, EventKind, Form, Payload, Status, Text, Trajectory, Usage};
 use jiff::Timestamp;
 use std::borrow::Cow;
@@ -25,13 +25,13 @@ static INFO: ExportInfo = ExportInfo {
     title: "OTLP JSON, OpenTelemetry GenAI spans",
     extension: "jsonl",
     lacks: &[
-        Part::WithheldReasoning,
-        Part::WordTimes,
-        Part::InputTimes,
-        Part::Convention,
-        Part::RepeatedResults,
-        Part::Positions,
-        Part::Declared,
+        TrajectoryPart::WithheldReasoning,
+        TrajectoryPart::WordTimes,
+        TrajectoryPart::InputTimes,
+        TrajectoryPart::Convention,
+        TrajectoryPart::RepeatedResults,
+        TrajectoryPart::Positions,
+        TrajectoryPart::Declared,
     ],
 };
 
@@ -44,9 +44,9 @@ impl Exporter for Otlp {
         let mut losses = Losses::default();
         let trace = trace_id(run);
         let agents = agents(run, trace, &mut losses);
-        let spans = agents.iter().flat_map(Agent::spans);
+        let spans = agents.iter().flat_map(OtlpAgent::spans);
         let service = run.agent.name.as_ref().map_or(Cow::Borrowed(run.format), Text::get);
-        Json::line(out, |w| {
+        JsonMembers::line(out, |w| {
             w.array("resourceSpans", [spans], |w, spans| {
                 w.object("resource", |w| {
                     let mut attributes = Attributes::default();
@@ -67,9 +67,9 @@ impl Exporter for Otlp {
 }
 
 /// A run in the tree of sub-agents.
-struct Agent<'a> {
+struct OtlpAgent<'a> {
     run: &'a Trajectory,
-    rows: Rows<'a>,
+    rows: ConversationRows<'a>,
     ids: Ids,
     parent: Option<u64>,
 }
@@ -132,8 +132,8 @@ fn trace_id(run: &Trajectory) -> u128 {
 }
 
 /// Returns the run and all its sub-agents, parents first.
-fn agents<'a>(run: &'a Trajectory, trace: u128, losses: &mut Losses) -> Vec<Agent<'a>> {
-    let mut agents: Vec<Agent<'a>> = Vec::new();
+fn agents<'a>(run: &'a Trajectory, trace: u128, losses: &mut Losses) -> Vec<OtlpAgent<'a>> {
+    let mut agents: Vec<OtlpAgent<'a>> = Vec::new();
     let mut waiting = std::collections::VecDeque::from([(run, None)]);
     while let Some((run, parent)) = waiting.pop_front() {
         losses.count_run(run, INFO.lacks);
@@ -141,24 +141,24 @@ fn agents<'a>(run: &'a Trajectory, trace: u128, losses: &mut Losses) -> Vec<Agen
         for (child, call) in run.children.iter().zip(starters(run)) {
             waiting.push_back((child, Some(call.map_or_else(|| ids.agent(), |c| ids.tool(c)))));
         }
-        agents.push(Agent { run, rows: Rows::of(run, losses), ids, parent });
+        agents.push(OtlpAgent { run, rows: ConversationRows::of(run, losses), ids, parent });
     }
     agents
 }
 
 /// A span of a run.
-enum Span<'s> {
+enum OtlpSpan<'s> {
     /// The run, with the messages after the last response.
-    Agent(&'s Agent<'s>, Vec<Input<'s>>),
+    Agent(&'s OtlpAgent<'s>, Vec<OtlpInput<'s>>),
     /// A response, with the messages since the previous one.
     Chat {
-        agent: &'s Agent<'s>,
+        agent: &'s OtlpAgent<'s>,
         index: usize,
-        inputs: Vec<Input<'s>>,
+        inputs: Vec<OtlpInput<'s>>,
         clock: Option<Timestamp>,
     },
     Tool {
-        agent: &'s Agent<'s>,
+        agent: &'s OtlpAgent<'s>,
         index: usize,
         call: &'s Call,
         clock: Option<Timestamp>,
@@ -166,35 +166,37 @@ enum Span<'s> {
 }
 
 /// A message given to the model: its role and its event.
-type Input<'s> = (&'static str, &'s Event);
+type OtlpInput<'s> = (&'static str, &'s Event);
 
-impl Agent<'_> {
+impl OtlpAgent<'_> {
     /// Returns the spans of the run, its own first. `clock` is the last time before each span.
-    fn spans(&self) -> Vec<Span<'_>> {
+    fn spans(&self) -> Vec<OtlpSpan<'_>> {
         let mut spans = Vec::new();
         let mut inputs = Vec::new();
         let mut clock = self.run.started;
         for row in &self.rows.rows {
             match row {
-                Row::User(event) => inputs.push(("user", *event)),
-                Row::Context(event) => inputs.push(("system", *event)),
-                Row::Response(index) => {
+                ConversationRow::User(event) => inputs.push(("user", *event)),
+                ConversationRow::Context(event) => inputs.push(("system", *event)),
+                ConversationRow::Response(index) => {
                     let response = &self.rows.responses[*index];
                     clock = response.time().or(clock);
                     // A call that belongs to no step came from no response.
                     if response.step.is_some() || response.calls.is_empty() {
                         let inputs = std::mem::take(&mut inputs);
-                        spans.push(Span::Chat { agent: self, index: *index, inputs, clock });
+                        spans.push(OtlpSpan::Chat { agent: self, index: *index, inputs, clock });
                     }
                     for (index, call) in &response.calls {
                         clock = call.started.or(clock);
-                        spans.push(Span::Tool { agent: self, index: *index, call, clock });
+                        spans.push(OtlpSpan::Tool { agent: self, index: *index, call, clock });
                     }
                 }
-                Row::Orphan(event) | Row::Other(event) => clock = event.time.or(clock),
+                ConversationRow::Orphan(event) | ConversationRow::Other(event) => {
+                    clock = event.time.or(clock)
+                }
             }
         }
-        spans.insert(0, Span::Agent(self, inputs));
+        spans.insert(0, OtlpSpan::Agent(self, inputs));
         spans
     }
 
@@ -203,8 +205,8 @@ impl Agent<'_> {
     }
 }
 
-impl Span<'_> {
-    fn write(&self, w: &mut Json<'_>, trace: u128, losses: &mut Losses) -> io::Result<()> {
+impl OtlpSpan<'_> {
+    fn write(&self, w: &mut JsonMembers<'_>, trace: u128, losses: &mut Losses) -> io::Result<()> {
         let agent = match self {
             Self::Agent(agent, _) | Self::Chat { agent, .. } | Self::Tool { agent, .. } => agent,
         };
@@ -228,7 +230,7 @@ impl Span<'_> {
 
 /// Writes the members that all spans have.
 fn frame(
-    w: &mut Json<'_>,
+    w: &mut JsonMembers<'_>,
     name: &str,
     kind: u8,
     start: Option<Timestamp>,
@@ -249,9 +251,9 @@ fn nanos(time: Option<Timestamp>) -> String {
 }
 
 fn agent_span(
-    w: &mut Json<'_>,
-    agent: &Agent<'_>,
-    inputs: &[Input<'_>],
+    w: &mut JsonMembers<'_>,
+    agent: &OtlpAgent<'_>,
+    inputs: &[OtlpInput<'_>],
     losses: &mut Losses,
 ) -> io::Result<()> {
     let run = agent.run;
@@ -270,7 +272,7 @@ fn agent_span(
     let stated = run.usage.and_then(|usage| usage.stated_total);
     attributes.number("toolmark.run.stated_total_tokens", stated.map(i128::from));
     if let Some(tools) = &run.tools {
-        let tools = Json::text_of_array(tools, openai::tool_definition)?;
+        let tools = JsonMembers::text_of_array(tools, openai::tool_definition)?;
         attributes.text("gen_ai.tool.definitions", Some(tools.into()));
     }
     if !inputs.is_empty() {
@@ -289,16 +291,20 @@ fn agent_span(
     let gaps: Vec<&str> = run.fidelity.missing().map(crate::Fact::word).collect();
     attributes.text("toolmark.run.fidelity_gaps", Some(gaps.join(",").into()));
     attributes.write(w)?;
-    let other = |row: &Row<'_>| matches!(row, Row::Orphan(_) | Row::Other(_));
+    let other = |row: &ConversationRow<'_>| {
+        matches!(row, ConversationRow::Orphan(_) | ConversationRow::Other(_))
+    };
     w.array("events", agent.rows.rows.iter().filter(|row| other(row)), |w, row| match row {
-        Row::Orphan(event) | Row::Other(event) => span_event(w, event, losses),
+        ConversationRow::Orphan(event) | ConversationRow::Other(event) => {
+            span_event(w, event, losses)
+        }
         _ => Ok(()),
     })?;
     w.object("status", |_| Ok(()))
 }
 
 /// Writes an event of a run that is not a span.
-fn span_event(w: &mut Json<'_>, event: &Event, losses: &mut Losses) -> io::Result<()> {
+fn span_event(w: &mut JsonMembers<'_>, event: &Event, losses: &mut Losses) -> io::Result<()> {
     w.put("timeUnixNano", &nanos(event.time))?;
     let text = event.text.as_ref().map(|text| words(text, losses));
     let mut attributes = Attributes::default();
@@ -315,14 +321,14 @@ fn span_event(w: &mut Json<'_>, event: &Event, losses: &mut Losses) -> io::Resul
 }
 
 fn chat_span(
-    w: &mut Json<'_>,
-    agent: &Agent<'_>,
-    response: &Response<'_>,
-    inputs: &[Input<'_>],
+    w: &mut JsonMembers<'_>,
+    agent: &OtlpAgent<'_>,
+    response: &ModelResponse<'_>,
+    inputs: &[OtlpInput<'_>],
     clock: Option<Timestamp>,
     losses: &mut Losses,
 ) -> io::Result<()> {
-    losses.add(Part::AbsentTimes, usize::from(response.time().is_none()));
+    losses.add(TrajectoryPart::AbsentTimes, usize::from(response.time().is_none()));
     let model = response.step.and_then(|s| s.model.as_ref()).map(Text::get);
     let name = model.as_ref().map_or(Cow::Borrowed("chat"), |m| format!("chat {m}").into());
     frame(w, &name, CLIENT, clock, clock)?;
@@ -336,7 +342,10 @@ fn chat_span(
     attributes.text("gen_ai.response.id", response.step.and_then(|s| s.id.as_ref()).map(Text::get));
     let usage = response.step.and_then(|s| s.usage.as_ref());
     attributes.usage(usage);
-    losses.add(Part::StatedTotal, usize::from(usage.is_some_and(|u| u.stated_total.is_some())));
+    losses.add(
+        TrajectoryPart::StatedTotal,
+        usize::from(usage.is_some_and(|u| u.stated_total.is_some())),
+    );
     if !inputs.is_empty() {
         let messages = input_messages(inputs, losses)?;
         attributes.text("gen_ai.input.messages", Some(messages.into()));
@@ -346,19 +355,24 @@ fn chat_span(
     w.object("status", |_| Ok(()))
 }
 
-fn input_messages(inputs: &[Input<'_>], losses: &mut Losses) -> io::Result<String> {
-    Json::text_of_array(inputs, |w, (role, event)| {
+fn input_messages(inputs: &[OtlpInput<'_>], losses: &mut Losses) -> io::Result<String> {
+    JsonMembers::text_of_array(inputs, |w, (role, event)| {
         w.put("role", role)?;
         w.array("parts", &event.text, |w, text| said(w, "text", text, losses))
     })
 }
 
-fn said(w: &mut Json<'_>, kind: &str, text: &Payload, losses: &mut Losses) -> io::Result<()> {
+fn said(
+    w: &mut JsonMembers<'_>,
+    kind: &str,
+    text: &Payload,
+    losses: &mut Losses,
+) -> io::Result<()> {
     w.put("type", kind)?;
     w.put("content", &words(text, losses))
 }
 
-fn output_message(response: &Response<'_>, losses: &mut Losses) -> io::Result<String> {
+fn output_message(response: &ModelResponse<'_>, losses: &mut Losses) -> io::Result<String> {
     enum ResponsePart<'a> {
         Words(&'static str, &'a Payload),
         Call(&'a Call),
@@ -367,7 +381,7 @@ fn output_message(response: &Response<'_>, losses: &mut Losses) -> io::Result<St
     let messages = response.messages.iter().map(|text| ResponsePart::Words("text", text));
     let calls = response.calls.iter().map(|(_, call)| ResponsePart::Call(call));
     let parts: Vec<_> = reasoning.chain(messages).chain(calls).collect();
-    Json::text_of_array([parts], |w, parts| {
+    JsonMembers::text_of_array([parts], |w, parts| {
         w.put("role", "assistant")?;
         w.array("parts", parts, |w, part| match part {
             ResponsePart::Words(kind, text) => said(w, kind, text, losses),
@@ -383,19 +397,19 @@ fn output_message(response: &Response<'_>, losses: &mut Losses) -> io::Result<St
 }
 
 fn tool_span(
-    w: &mut Json<'_>,
-    agent: &Agent<'_>,
+    w: &mut JsonMembers<'_>,
+    agent: &OtlpAgent<'_>,
     call: &Call,
     clock: Option<Timestamp>,
     losses: &mut Losses,
 ) -> io::Result<()> {
-    losses.add(Part::AbsentTimes, usize::from(call.started.is_none()));
+    losses.add(TrajectoryPart::AbsentTimes, usize::from(call.started.is_none()));
     let result = call.result.as_ref();
     let payload = result.and_then(|r| r.payload.as_ref());
     let as_text = |p: &Payload| p.form() == Form::Json;
-    losses.add(Part::JsonAsText, usize::from(payload.is_some_and(as_text)));
+    losses.add(TrajectoryPart::JsonAsText, usize::from(payload.is_some_and(as_text)));
     let of_no_response = call.step.is_none() && call.args.as_ref().is_some_and(as_text);
-    losses.add(Part::ArgumentForms, usize::from(of_no_response));
+    losses.add(TrajectoryPart::ArgumentForms, usize::from(of_no_response));
     let after = |start: Timestamp| start.checked_add(call.duration?).ok();
     let end = result.and_then(|r| r.time).or_else(|| after(clock?));
     frame(w, &format!("execute_tool {}", call.name.full()), INTERNAL, clock, end)?;
@@ -484,7 +498,7 @@ impl<'a> Attributes<'a> {
         }
     }
 
-    fn write(&self, w: &mut Json<'_>) -> io::Result<()> {
+    fn write(&self, w: &mut JsonMembers<'_>) -> io::Result<()> {
         w.array("attributes", &self.0, |w, (key, value)| {
             w.put("key", key)?;
             w.object("value", |w| match value {
@@ -551,7 +565,7 @@ mod tests {
         }
         assert_eq!(spans[9]["parentSpanId"], spans[6]["spanId"]);
         assert_eq!(spans[11]["parentSpanId"], spans[9]["spanId"]);
-        assert_eq!(losses.count(Part::InputTimes), 3);
+        assert_eq!(losses.count(TrajectoryPart::InputTimes), 3);
     }
 
     #[test]

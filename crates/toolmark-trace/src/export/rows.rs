@@ -3,17 +3,17 @@
 //! A trajectory lists single events; chat-like targets need one row per model response, with
 //! all its text and calls, and the results next to their calls.
 
-use super::losses::{Losses, Part};
+use super::losses::{Losses, TrajectoryPart};
 use crate::model::{Call, Event, EventKind, Payload, Step, Trajectory};
 use jiff::Timestamp;
 
 /// A row of a conversation.
-pub(super) enum Row<'a> {
+pub(super) enum ConversationRow<'a> {
     /// A user message.
     User(&'a Event),
     /// Text given to the model that was not typed by a user.
     Context(&'a Event),
-    /// A model response, by its index in [`Rows::responses`].
+    /// A model response, by its index in [`ConversationRows::responses`].
     Response(usize),
     /// A result without a call.
     Orphan(&'a Event),
@@ -23,7 +23,7 @@ pub(super) enum Row<'a> {
 
 /// A model response.
 #[derive(Default)]
-pub(super) struct Response<'a> {
+pub(super) struct ModelResponse<'a> {
     /// Step, if the source has steps.
     pub(super) step: Option<&'a Step>,
     /// Time of its first event.
@@ -34,7 +34,7 @@ pub(super) struct Response<'a> {
     pub(super) calls: Vec<(usize, &'a Call)>,
 }
 
-impl Response<'_> {
+impl ModelResponse<'_> {
     /// Returns the start time of the response.
     pub(super) fn time(&self) -> Option<Timestamp> {
         self.step.and_then(|s| s.time).or(self.first)
@@ -42,9 +42,9 @@ impl Response<'_> {
 }
 
 /// The rows of a conversation and their responses, both in order.
-pub(super) struct Rows<'a> {
-    pub(super) rows: Vec<Row<'a>>,
-    pub(super) responses: Vec<Response<'a>>,
+pub(super) struct ConversationRows<'a> {
+    pub(super) rows: Vec<ConversationRow<'a>>,
+    pub(super) responses: Vec<ModelResponse<'a>>,
 }
 
 /// Position of the response of a step or call.
@@ -54,10 +54,10 @@ struct Seat {
     response: usize,
 }
 
-struct Table<'a> {
+struct ConversationTable<'a> {
     run: &'a Trajectory,
-    rows: Vec<Row<'a>>,
-    responses: Vec<Response<'a>>,
+    rows: Vec<ConversationRow<'a>>,
+    responses: Vec<ModelResponse<'a>>,
     seat_of_step: Vec<Option<Seat>>,
     seat_of_call: Vec<Option<Seat>>,
     /// Whether each step has text or calls.
@@ -69,11 +69,11 @@ struct Table<'a> {
     moved: usize,
 }
 
-impl<'a> Rows<'a> {
+impl<'a> ConversationRows<'a> {
     /// Groups the events of a trajectory into rows. Text and calls of a step join its first row;
     /// events that thereby move past another row are counted.
     pub(super) fn of(run: &'a Trajectory, losses: &mut Losses) -> Self {
-        let mut table = Table {
+        let mut table = ConversationTable {
             run,
             rows: Vec::with_capacity(run.events.len()),
             responses: Vec::with_capacity(run.steps.len()),
@@ -92,7 +92,7 @@ impl<'a> Rows<'a> {
             table.take(event);
         }
         table.seat_silent_steps(run.steps.len());
-        losses.add(Part::Order, table.moved);
+        losses.add(TrajectoryPart::Order, table.moved);
         Self { rows: table.rows, responses: table.responses }
     }
 }
@@ -101,12 +101,12 @@ fn is_of_response(kind: &EventKind) -> bool {
     matches!(kind, EventKind::Message | EventKind::Reasoning | EventKind::Call(_))
 }
 
-impl<'a> Table<'a> {
+impl<'a> ConversationTable<'a> {
     fn take(&mut self, event: &'a Event) {
         match &event.kind {
-            EventKind::User => self.push(Row::User(event)),
-            EventKind::Context => self.push(Row::Context(event)),
-            EventKind::OrphanResult => self.push(Row::Orphan(event)),
+            EventKind::User => self.push(ConversationRow::User(event)),
+            EventKind::Context => self.push(ConversationRow::Context(event)),
+            EventKind::OrphanResult => self.push(ConversationRow::Orphan(event)),
             EventKind::Message => {
                 let seat = self.seat(event);
                 self.responses[seat.response].messages.extend(&event.text);
@@ -126,11 +126,11 @@ impl<'a> Table<'a> {
                 let seat = self.seat_of_call.get(*index as usize).copied().flatten();
                 self.moved += usize::from(seat.is_some_and(|seat| seat.row != self.last));
             }
-            _ => self.rows.push(Row::Other(event)),
+            _ => self.rows.push(ConversationRow::Other(event)),
         }
     }
 
-    fn push(&mut self, row: Row<'a>) {
+    fn push(&mut self, row: ConversationRow<'a>) {
         self.last = self.rows.len();
         self.rows.push(row);
     }
@@ -149,8 +149,8 @@ impl<'a> Table<'a> {
     fn new_seat(&mut self, step: Option<usize>, first: Option<Timestamp>) -> Seat {
         let seat = Seat { row: self.rows.len(), response: self.responses.len() };
         let of_step = step.and_then(|s| self.run.steps.get(s));
-        self.responses.push(Response { step: of_step, first, ..Response::default() });
-        self.push(Row::Response(seat.response));
+        self.responses.push(ModelResponse { step: of_step, first, ..ModelResponse::default() });
+        self.push(ConversationRow::Response(seat.response));
         if let Some(step) = step {
             self.seat_of_step[step] = Some(seat);
         }
@@ -184,11 +184,11 @@ mod tests {
 "#,
         );
         let mut losses = Losses::default();
-        let rows = Rows::of(&read.runs[0], &mut losses);
+        let rows = ConversationRows::of(&read.runs[0], &mut losses);
         assert_eq!(rows.rows.len(), 3);
         assert!(rows.responses[0].messages.is_empty());
         assert_eq!((rows.responses[1].messages.len(), rows.responses[1].calls.len()), (2, 1));
-        assert!(matches!(rows.rows[2], Row::User(_)));
-        assert_eq!(losses.count(Part::Order), 2);
+        assert!(matches!(rows.rows[2], ConversationRow::User(_)));
+        assert_eq!(losses.count(TrajectoryPart::Order), 2);
     }
 }

@@ -2,7 +2,7 @@
 //! calls without one, and the link from a call to the run it started.
 
 use super::json::portable;
-use super::losses::{Losses, Part};
+use super::losses::{Losses, TrajectoryPart};
 use crate::model::{Call, Form, Payload, Text, Trajectory};
 use serde_json::Value;
 use std::borrow::Cow;
@@ -26,7 +26,7 @@ impl<'a> Argument<'a> {
             Form::Text => None,
         };
         let form = if json.is_some() { Form::Json } else { Form::Text };
-        losses.add(Part::ArgumentForms, usize::from(form != args.form()));
+        losses.add(TrajectoryPart::ArgumentForms, usize::from(form != args.form()));
         json.map_or_else(|| Self::Text(args.raw()), Self::Json)
     }
 
@@ -51,10 +51,10 @@ pub(super) fn words<'a>(payload: &'a Payload, losses: &mut Losses) -> Cow<'a, st
         match blocks {
             // `plain` takes the words of blocks only where one has any.
             Some(blocks) if wordless < blocks.len() => {
-                losses.add(Part::Blocks, 1);
-                losses.add(Part::Wordless, wordless);
+                losses.add(TrajectoryPart::Blocks, 1);
+                losses.add(TrajectoryPart::Wordless, wordless);
             }
-            _ => losses.add(Part::JsonAsText, 1),
+            _ => losses.add(TrajectoryPart::JsonAsText, 1),
         }
     }
     payload.plain()
@@ -69,7 +69,7 @@ fn has_words(block: &Value) -> bool {
 pub(super) fn joined(payloads: &[&Payload], losses: &mut Losses) -> Option<String> {
     let (first, rest) = payloads.split_first()?;
     let mut text = words(first, losses).into_owned();
-    losses.add(Part::Boundaries, rest.len());
+    losses.add(TrajectoryPart::Boundaries, rest.len());
     for payload in rest {
         text.push_str("\n\n");
         text.push_str(&words(payload, losses));
@@ -137,6 +137,6 @@ mod tests {
         ] {
             assert_eq!(Argument::of(&payload, &mut losses).is_object(), object);
         }
-        assert_eq!(losses.count(Part::ArgumentForms), 2);
+        assert_eq!(losses.count(TrajectoryPart::ArgumentForms), 2);
     }
 }

@@ -1,13 +1,13 @@
 //! Helpers for tests of exporters.
 
 use super::{Exporter, Losses};
-use crate::builder::{Answer, Builder, NewCall};
+use crate::builder::{NewCall, ReaderResult, TrajectoryBuilder};
 use crate::format::{Format, FormatInfo};
 use crate::formats::FORMATS;
 use crate::model::{
-    Actor, At, Convention, Cost, Declared, DeclaredOutcome, EventKind, Expected, ExpectedCall,
-    Fact, Level, Location, Parent, Payload, Stated, Status, Text, Tokens, ToolDefinition, ToolName,
-    Trajectory, Usage,
+    Actor, At, Convention, Cost, DeclaredOutcome, EventKind, ExpectedCall, Fact, Location, Parent,
+    Payload, RunDeclaration, Stated, Status, StatusLevel, TaskExpectation, Text, ToolDefinition,
+    ToolName, Trajectory, Usage, UsageTokens,
 };
 use jiff::{SignedDuration, Timestamp};
 
@@ -65,7 +65,7 @@ fn new_call(id: &str, name: &str, args: Option<Payload>, step: Option<u32>, line
 /// `mcp__web__`, by the provider) unknown, 3 `Task` denied, 4 and 5 `Bash` interrupted and
 /// unanswered, by the user and without step.
 pub(crate) fn everything() -> Trajectory {
-    let mut b = Builder::new(info(), "s.jsonl".into());
+    let mut b = TrajectoryBuilder::new(info(), "s.jsonl".into());
     b.run.id = Some("run \u{201c}1\u{201d}".into());
     b.run.name = Some("fix the build".into());
     b.run.agent.name = Some("claude-code".into());
@@ -73,7 +73,7 @@ pub(crate) fn everything() -> Trajectory {
     b.run.cwd = Some("/w".into());
     b.run.outcome = Some("success".into());
     let outcome = DeclaredOutcome::Passed;
-    b.run.declare(Declared { outcome, says: "reward 1".into(), at: at(27) });
+    b.run.declare(RunDeclaration { outcome, says: "reward 1".into(), at: at(27) });
     b.run.parent = Some(Parent { trajectory: Some("outer".into()), call: Some("c0".into()) });
     b.run.cost = Cost::from_usd(0.123_456_789);
     b.run.fidelity.lose(Fact::ExitCodes);
@@ -87,7 +87,7 @@ pub(crate) fn everything() -> Trajectory {
         artifacts: Some("/a".into()),
         diff: text("--- a\n+++ b\n"),
         row: json(r#"{"n":1}"#),
-        expected: Some(Expected {
+        expected: Some(TaskExpectation {
             calls: vec![ExpectedCall {
                 name: "book".into(),
                 args: Payload::json(r#"{"id":"7"}"#.into()),
@@ -113,7 +113,7 @@ pub(crate) fn everything() -> Trajectory {
     b.user(json(r#"[{"type":"text","text":"fix it"},{"type":"image"}]"#), time(5), at(5));
     first_step(&mut b);
     second_step(&mut b);
-    b.orphan(Answer::new(text("nobody asked"), at(20)).time(time(20)));
+    b.orphan(ReaderResult::new(text("nobody asked"), at(20)).time(time(20)));
     b.event(EventKind::Compaction, text("summary"), None, time(21), at(21));
     b.label("context_compaction");
     b.event(EventKind::Error, text("overloaded"), None, time(22), at(22));
@@ -125,11 +125,11 @@ pub(crate) fn everything() -> Trajectory {
     run
 }
 
-fn first_step(b: &mut Builder) {
+fn first_step(b: &mut TrajectoryBuilder) {
     let step = b.step(Some("m1".into()), time(6), at(6));
     let this = &mut b.run.steps[step as usize];
     this.model = Some("claude-x".into());
-    let tokens = Tokens {
+    let tokens = UsageTokens {
         input: 3,
         output: 20,
         cache_read: 100,
@@ -147,28 +147,29 @@ fn first_step(b: &mut Builder) {
     b.run.calls[search as usize].name.namespace = Some("mcp__web__".into());
     b.run.calls[search as usize].actor = Actor::Provider;
     b.event(EventKind::Skill, text("builder"), Some(step), time(10), at(10));
-    let failed = Answer::new(text("Exit code 2\nno"), at(11)).protocol(true).exit_code(Some(2));
+    let failed =
+        ReaderResult::new(text("Exit code 2\nno"), at(11)).protocol(true).exit_code(Some(2));
     b.answer("c1", failed.time(time(11)));
     let blocks =
         json("[{\"type\":\"text\",\n\"text\":\"line\"},{\"type\":\"text\",\"text\":\"two\"}]");
-    b.answer("c2", Answer::new(blocks, at(12)).protocol(false).time(time(12)));
-    b.answer("c3", Answer::new(None, at(13)).duration(SignedDuration::new(1, 5).into()));
+    b.answer("c2", ReaderResult::new(blocks, at(12)).protocol(false).time(time(12)));
+    b.answer("c3", ReaderResult::new(None, at(13)).duration(SignedDuration::new(1, 5).into()));
     let usage = b.run.steps[step as usize].usage;
     b.run.usage = usage.map(|usage| Usage { stated_total: Some(177), ..usage });
 }
 
-fn second_step(b: &mut Builder) {
+fn second_step(b: &mut TrajectoryBuilder) {
     let step = b.step(None, time(14), at(14));
     let task = b.call(new_call("c4", "Task", None, Some(step), 15));
     b.run.calls[task as usize].spawned = Some("sub".into());
     b.run.calls[task as usize].agent = Some("planner".into());
-    let denied = Answer::new(json("{\"why\":\"no\"}"), at(16));
-    b.answer("c4", denied.status(Status::Denied, Level::Denial).time(time(16)));
+    let denied = ReaderResult::new(json("{\"why\":\"no\"}"), at(16));
+    b.answer("c4", denied.status(Status::Denied, StatusLevel::Denial).time(time(16)));
 }
 
-fn users_calls(b: &mut Builder) {
+fn users_calls(b: &mut TrajectoryBuilder) {
     let first = b.call(new_call("", "Bash", text("make"), None, 25));
-    let cut = Answer::new(text(""), at(26)).status(Status::Interrupted, Level::Prose);
+    let cut = ReaderResult::new(text(""), at(26)).status(Status::Interrupted, StatusLevel::Prose);
     b.answer_call(first, cut);
     let second = b.call(new_call("", "Bash", text("make test"), None, 27));
     for call in [first, second] {
@@ -177,13 +178,13 @@ fn users_calls(b: &mut Builder) {
 }
 
 fn sub_agent() -> Trajectory {
-    let mut b = Builder::new(info(), "sub.jsonl".into());
+    let mut b = TrajectoryBuilder::new(info(), "sub.jsonl".into());
     b.run.id = Some("sub".into());
     b.run.parent = Some(Parent { trajectory: None, call: Some("c4".into()) });
     b.context(text("plan it"), time(15), at(1));
     let step = b.step(Some("s1".into()), time(15), at(2));
     b.call(new_call("d1", "Grep", json("{}"), Some(step), 15));
-    b.answer("d1", Answer::new(text("found"), at(3)).protocol(false).time(time(16)));
+    b.answer("d1", ReaderResult::new(text("found"), at(3)).protocol(false).time(time(16)));
     b.message(step, Payload::text("Planned.".into()), time(16), at(4));
     b.finish()
 }

@@ -5,29 +5,29 @@
 //! are omitted. Writing, reading and writing again gives the same bytes, including source
 //! positions, which still refer to the file the trajectory was first read from.
 
-use super::json::{Json, portable};
-use super::{ExportInfo, Exporter, Losses, Part};
+use super::json::{JsonMembers, portable};
+use super::{ExportInfo, Exporter, Losses, TrajectoryPart};
 use crate::formats::TOOLMARK_SCHEMA;
 use crate::model::{
-    At, Call, CallResult, Completeness, Event, EventKind, Expected, Form, MAX_DEPTH, Payload,
-    Stated, Step, Text, Trajectory, Usage,
+    At, Call, CallResult, Completeness, Event, EventKind, Form, MAX_DEPTH, Payload, Stated, Step,
+    TaskExpectation, Text, Trajectory, Usage,
 };
 use std::io;
 
 /// toolmark's own JSON.
-pub(super) struct Toolmark;
+pub(super) struct ToolmarkExporter;
 
 static INFO: ExportInfo =
     ExportInfo { id: "toolmark", title: "toolmark trajectory", extension: "jsonl", lacks: &[] };
 
-impl Exporter for Toolmark {
+impl Exporter for ToolmarkExporter {
     fn info(&self) -> &'static ExportInfo {
         &INFO
     }
 
     fn export(&self, run: &Trajectory, out: &mut dyn io::Write) -> io::Result<Losses> {
-        let mut writer = Writer { losses: Losses::default() };
-        Json::line(out, |w| {
+        let mut writer = ToolmarkWriter { losses: Losses::default() };
+        JsonMembers::line(out, |w| {
             w.put("schema", TOOLMARK_SCHEMA)?;
             writer.trajectory(w, run, 0)
         })?;
@@ -35,12 +35,17 @@ impl Exporter for Toolmark {
     }
 }
 
-struct Writer {
+struct ToolmarkWriter {
     losses: Losses,
 }
 
-impl Writer {
-    fn trajectory(&mut self, w: &mut Json<'_>, run: &Trajectory, depth: usize) -> io::Result<()> {
+impl ToolmarkWriter {
+    fn trajectory(
+        &mut self,
+        w: &mut JsonMembers<'_>,
+        run: &Trajectory,
+        depth: usize,
+    ) -> io::Result<()> {
         w.put("format", run.format)?;
         w.put("file", &*run.file)?;
         w.opt("id", run.id.as_ref())?;
@@ -99,12 +104,12 @@ impl Writer {
         w.array("events", &run.events, |w, event| self.event(w, run, event))?;
         let children = if depth < MAX_DEPTH { &run.children[..] } else { &[] };
         if children.is_empty() {
-            self.losses.add(Part::SubAgents, run.flatten().len() - 1);
+            self.losses.add(TrajectoryPart::SubAgents, run.flatten().len() - 1);
         }
         w.array("children", children, |w, child| self.trajectory(w, child, depth + 1))
     }
 
-    fn step(&mut self, w: &mut Json<'_>, run: &Trajectory, step: &Step) -> io::Result<()> {
+    fn step(&mut self, w: &mut JsonMembers<'_>, run: &Trajectory, step: &Step) -> io::Result<()> {
         w.opt("id", step.id.as_ref())?;
         w.opt("model", step.model.as_ref())?;
         w.time("time", step.time)?;
@@ -116,7 +121,7 @@ impl Writer {
         self.at(w, run, &step.at)
     }
 
-    fn call(&mut self, w: &mut Json<'_>, run: &Trajectory, call: &Call) -> io::Result<()> {
+    fn call(&mut self, w: &mut JsonMembers<'_>, run: &Trajectory, call: &Call) -> io::Result<()> {
         w.opt("id", call.id.as_ref())?;
         w.put("name", &call.name.original)?;
         w.opt("namespace", call.name.namespace.as_ref())?;
@@ -141,7 +146,7 @@ impl Writer {
 
     fn result(
         &mut self,
-        w: &mut Json<'_>,
+        w: &mut JsonMembers<'_>,
         run: &Trajectory,
         result: &CallResult,
     ) -> io::Result<()> {
@@ -150,7 +155,12 @@ impl Writer {
         self.at(w, run, &result.at)
     }
 
-    fn event(&mut self, w: &mut Json<'_>, run: &Trajectory, event: &Event) -> io::Result<()> {
+    fn event(
+        &mut self,
+        w: &mut JsonMembers<'_>,
+        run: &Trajectory,
+        event: &Event,
+    ) -> io::Result<()> {
         w.put("kind", event.kind.word())?;
         match &event.kind {
             EventKind::Call(index) | EventKind::Result(index) => w.put("call", index)?,
@@ -165,7 +175,7 @@ impl Writer {
     }
 
     /// Writes a position; the file is omitted if it is the trajectory's own.
-    fn at(&mut self, w: &mut Json<'_>, run: &Trajectory, at: &At) -> io::Result<()> {
+    fn at(&mut self, w: &mut JsonMembers<'_>, run: &Trajectory, at: &At) -> io::Result<()> {
         let place = at.location();
         w.object("at", |w| {
             w.opt("file", (place.file != run.file).then_some(&*place.file))?;
@@ -177,7 +187,7 @@ impl Writer {
 }
 
 /// Writes what the source states about the run as a whole; omitted if there is nothing.
-fn stated(w: &mut Json<'_>, stated: &Stated) -> io::Result<()> {
+fn stated(w: &mut JsonMembers<'_>, stated: &Stated) -> io::Result<()> {
     if stated.is_empty() {
         return Ok(());
     }
@@ -198,7 +208,7 @@ fn stated(w: &mut Json<'_>, stated: &Stated) -> io::Result<()> {
     })
 }
 
-fn expected_of_task(w: &mut Json<'_>, expected: &Expected) -> io::Result<()> {
+fn expected_of_task(w: &mut JsonMembers<'_>, expected: &TaskExpectation) -> io::Result<()> {
     let texts =
         |all: &[Text]| -> Vec<String> { all.iter().map(|it| it.get().into_owned()).collect() };
     w.array("calls", &expected.calls, |w, call| {
@@ -216,7 +226,7 @@ fn expected_of_task(w: &mut Json<'_>, expected: &Expected) -> io::Result<()> {
 }
 
 /// Writes what is missing from the run; nothing if it is complete.
-fn completeness(w: &mut Json<'_>, run: &Completeness) -> io::Result<()> {
+fn completeness(w: &mut JsonMembers<'_>, run: &Completeness) -> io::Result<()> {
     let Completeness { truncated, skipped_records, declared_error, shared_ids } = run;
     if !truncated && *skipped_records + *shared_ids == 0 && declared_error.is_none() {
         return Ok(());
@@ -235,7 +245,7 @@ fn completeness(w: &mut Json<'_>, run: &Completeness) -> io::Result<()> {
     })
 }
 
-fn usage(w: &mut Json<'_>, usage: Option<&Usage>) -> io::Result<()> {
+fn usage(w: &mut JsonMembers<'_>, usage: Option<&Usage>) -> io::Result<()> {
     let Some(usage) = usage else { return Ok(()) };
     w.object("usage", |w| {
         w.put("input", &usage.recorded.input)?;
@@ -254,7 +264,7 @@ fn usage(w: &mut Json<'_>, usage: Option<&Usage>) -> io::Result<()> {
 
 /// Writes a payload under a key for its form: `text`, `json`, or `raw` for JSON that other
 /// parsers would reject.
-fn payload(w: &mut Json<'_>, key: &str, payload: Option<&Payload>) -> io::Result<()> {
+fn payload(w: &mut JsonMembers<'_>, key: &str, payload: Option<&Payload>) -> io::Result<()> {
     let Some(payload) = payload else { return Ok(()) };
     let raw = payload.raw();
     w.object(key, |w| match (payload.form(), portable(&raw)) {
@@ -272,7 +282,7 @@ mod tests {
 
     #[test]
     fn the_form_of_a_payload_is_its_key() {
-        let (text, _) = export(&Toolmark, &everything());
+        let (text, _) = export(&ToolmarkExporter, &everything());
         let run = &lines(&text)[0];
         assert_eq!(run["schema"], "toolmark.trajectory.v1");
         let args = |i: usize| &run["calls"][i]["args"];
@@ -288,7 +298,7 @@ mod tests {
 
     #[test]
     fn places_name_their_file_only_where_it_is_another() {
-        let (text, _) = export(&Toolmark, &everything());
+        let (text, _) = export(&ToolmarkExporter, &everything());
         let run = &lines(&text)[0];
         assert_eq!(run["events"][0]["at"].get("file"), None);
         assert_eq!(run["events"][0]["at"]["line"], 4);
@@ -338,7 +348,7 @@ mod tests {
     fn what_is_written_is_what_the_schema_says() {
         let schema: Value = serde_json::from_str(SCHEMA).unwrap();
         assert_eq!(schema["properties"]["schema"]["const"], TOOLMARK_SCHEMA);
-        let (text, _) = export(&Toolmark, &everything());
+        let (text, _) = export(&ToolmarkExporter, &everything());
         check(&lines(&text)[0], &schema, &schema, "trajectory");
         let gaps = schema["properties"]["fidelity_gaps"]["items"]["enum"].as_array().unwrap();
         let facts: Vec<&str> = crate::Fact::ALL.iter().map(|f| f.word()).collect();
@@ -354,8 +364,8 @@ mod tests {
             outer.children = vec![run];
             run = outer;
         }
-        let (text, losses) = export(&Toolmark, &run);
-        assert_eq!(losses.count(Part::SubAgents), 3);
+        let (text, losses) = export(&ToolmarkExporter, &run);
+        assert_eq!(losses.count(TrajectoryPart::SubAgents), 3);
         lines(&text);
     }
 }

@@ -6,9 +6,9 @@
 //! `custom` events. A result must state whether it was successful: if that is unknown, it is
 //! written as a success, as in Vally's own converters, and counted as lost.
 
-use super::json::Json;
+use super::json::JsonMembers;
 use super::shared::{Argument, call_id, words};
-use super::{ExportInfo, Exporter, Losses, Part};
+use super::{ExportInfo, Exporter, Losses, TrajectoryPart};
 use crate::model::{
     Call, Event, EventKind, Normalised, Payload, Status, Step, Text, Trajectory, Usage,
 };
@@ -18,39 +18,39 @@ use std::collections::BTreeMap;
 use std::io;
 
 /// Vally outcomes.
-pub(super) struct Vally;
+pub(super) struct VallyExporter;
 
 static INFO: ExportInfo = ExportInfo {
     id: "vally",
     title: "Vally outcome",
     extension: "jsonl",
     lacks: &[
-        Part::Status(Status::Unknown),
-        Part::Status(Status::Denied),
-        Part::Status(Status::Interrupted),
-        Part::Levels,
-        Part::ExitCodes,
-        Part::SubAgents,
-        Part::Actors,
-        Part::CallAgents,
-        Part::Spawned,
-        Part::Namespaces,
-        Part::AbsentCallIds,
-        Part::AbsentUsage,
-        Part::UnansweredStatus,
-        Part::StatedDurations,
-        Part::ReasoningTokens,
-        Part::Convention,
-        Part::Cost,
-        Part::ToolDefinitions,
-        Part::Parent,
-        Part::RepeatedResults,
-        Part::Positions,
-        Part::Declared,
+        TrajectoryPart::Status(Status::Unknown),
+        TrajectoryPart::Status(Status::Denied),
+        TrajectoryPart::Status(Status::Interrupted),
+        TrajectoryPart::Levels,
+        TrajectoryPart::ExitCodes,
+        TrajectoryPart::SubAgents,
+        TrajectoryPart::Actors,
+        TrajectoryPart::CallAgents,
+        TrajectoryPart::Spawned,
+        TrajectoryPart::Namespaces,
+        TrajectoryPart::AbsentCallIds,
+        TrajectoryPart::AbsentUsage,
+        TrajectoryPart::UnansweredStatus,
+        TrajectoryPart::StatedDurations,
+        TrajectoryPart::ReasoningTokens,
+        TrajectoryPart::Convention,
+        TrajectoryPart::Cost,
+        TrajectoryPart::ToolDefinitions,
+        TrajectoryPart::Parent,
+        TrajectoryPart::RepeatedResults,
+        TrajectoryPart::Positions,
+        TrajectoryPart::Declared,
     ],
 };
 
-impl Exporter for Vally {
+impl Exporter for VallyExporter {
     fn info(&self) -> &'static ExportInfo {
         &INFO
     }
@@ -59,8 +59,8 @@ impl Exporter for Vally {
         let mut losses = Losses::of(run, INFO.lacks);
         let models_without_tokens =
             run.steps.iter().filter(|s| s.model.is_some() && s.usage.is_none()).count();
-        losses.add(Part::StepModels, models_without_tokens);
-        Json::line(out, |w| {
+        losses.add(TrajectoryPart::StepModels, models_without_tokens);
+        JsonMembers::line(out, |w| {
             w.put("status", "success")?;
             w.object("trajectory", |w| trajectory(w, run, &mut losses))?;
             w.put("gradeResult", &())
@@ -69,7 +69,7 @@ impl Exporter for Vally {
     }
 }
 
-fn trajectory(w: &mut Json<'_>, run: &Trajectory, losses: &mut Losses) -> io::Result<()> {
+fn trajectory(w: &mut JsonMembers<'_>, run: &Trajectory, losses: &mut Losses) -> io::Result<()> {
     // The prompt and the output repeat events: what they lose is counted there.
     let mut uncounted = Losses::default();
     let said = |kind: EventKind| run.events.iter().filter(move |e| e.kind == kind);
@@ -94,7 +94,7 @@ fn trajectory(w: &mut Json<'_>, run: &Trajectory, losses: &mut Losses) -> io::Re
 }
 
 /// A Vally event.
-enum Line<'a> {
+enum VallyLine<'a> {
     TurnStart(usize, &'a Step),
     TokenUsage(&'a Step, &'a Usage),
     TurnEnd(usize, &'a Step, Option<Timestamp>),
@@ -103,7 +103,7 @@ enum Line<'a> {
 
 /// Returns the events with the bounds of steps between them. A step starts with its first
 /// event and ends where another step or the user starts.
-fn lines(run: &Trajectory) -> Vec<Line<'_>> {
+fn lines(run: &Trajectory) -> Vec<VallyLine<'_>> {
     let mut lines = Vec::with_capacity(run.events.len() + 3 * run.steps.len());
     let mut open: Option<usize> = None;
     let mut next = 0;
@@ -124,7 +124,7 @@ fn lines(run: &Trajectory) -> Vec<Line<'_>> {
             next = step + 1;
         }
         now = event.time.or(now);
-        lines.push(Line::Event(event));
+        lines.push(VallyLine::Event(event));
     }
     close(run, &mut lines, open, now);
     for step in next..run.steps.len() {
@@ -134,26 +134,31 @@ fn lines(run: &Trajectory) -> Vec<Line<'_>> {
     lines
 }
 
-fn begin<'a>(run: &'a Trajectory, lines: &mut Vec<Line<'a>>, index: usize) {
+fn begin<'a>(run: &'a Trajectory, lines: &mut Vec<VallyLine<'a>>, index: usize) {
     let Some(step) = run.steps.get(index) else { return };
-    lines.push(Line::TurnStart(index, step));
-    lines.extend(step.usage.as_ref().map(|usage| Line::TokenUsage(step, usage)));
+    lines.push(VallyLine::TurnStart(index, step));
+    lines.extend(step.usage.as_ref().map(|usage| VallyLine::TokenUsage(step, usage)));
 }
 
 fn close<'a>(
     run: &'a Trajectory,
-    lines: &mut Vec<Line<'a>>,
+    lines: &mut Vec<VallyLine<'a>>,
     open: Option<usize>,
     now: Option<Timestamp>,
 ) {
     let step = open.and_then(|index| Some((index, run.steps.get(index)?)));
     // A response that was cut off has no end.
     let step = step.filter(|(_, step)| step.complete);
-    lines.extend(step.map(|(index, step)| Line::TurnEnd(index, step, now)));
+    lines.extend(step.map(|(index, step)| VallyLine::TurnEnd(index, step, now)));
 }
 
-impl Line<'_> {
-    fn write(&self, w: &mut Json<'_>, run: &Trajectory, losses: &mut Losses) -> io::Result<()> {
+impl VallyLine<'_> {
+    fn write(
+        &self,
+        w: &mut JsonMembers<'_>,
+        run: &Trajectory,
+        losses: &mut Losses,
+    ) -> io::Result<()> {
         let (kind, time) = match self {
             Self::TurnStart(_, step) => ("turn_start", step.time),
             Self::TokenUsage(step, _) => ("token_usage", step.time),
@@ -195,7 +200,7 @@ fn event_type(kind: &EventKind) -> &'static str {
 }
 
 fn event_data(
-    w: &mut Json<'_>,
+    w: &mut JsonMembers<'_>,
     run: &Trajectory,
     event: &Event,
     losses: &mut Losses,
@@ -234,7 +239,7 @@ fn event_data(
 }
 
 fn spoken(
-    w: &mut Json<'_>,
+    w: &mut JsonMembers<'_>,
     key: &str,
     text: Option<&Payload>,
     losses: &mut Losses,
@@ -242,12 +247,12 @@ fn spoken(
     w.put(key, &text.map(|text| words(text, losses)).unwrap_or_default())
 }
 
-fn payload(w: &mut Json<'_>, key: &str, payload: Option<&Payload>) -> io::Result<()> {
+fn payload(w: &mut JsonMembers<'_>, key: &str, payload: Option<&Payload>) -> io::Result<()> {
     payload.map_or(Ok(()), |payload| w.payload(key, payload))
 }
 
 fn call_data(
-    w: &mut Json<'_>,
+    w: &mut JsonMembers<'_>,
     run: &Trajectory,
     index: usize,
     call: &Call,
@@ -265,7 +270,7 @@ fn call_data(
     w.opt("turnId", step.map(|(index, step)| turn_id(index, step)))
 }
 
-fn result_data(w: &mut Json<'_>, index: usize, call: &Call) -> io::Result<()> {
+fn result_data(w: &mut JsonMembers<'_>, index: usize, call: &Call) -> io::Result<()> {
     w.put("toolName", &call.name.full())?;
     w.put("toolCallId", &call_id(call, index))?;
     w.put("success", &!call.status.is_error())?;
@@ -290,7 +295,7 @@ fn breakdown<'a>(names: impl Iterator<Item = Cow<'a, str>>) -> BTreeMap<Cow<'a, 
     counts
 }
 
-fn metrics(w: &mut Json<'_>, run: &Trajectory) -> io::Result<()> {
+fn metrics(w: &mut JsonMembers<'_>, run: &Trajectory) -> io::Result<()> {
     let of_kind = |kind: EventKind| run.events.iter().filter(move |e| e.kind == kind);
     let skills = of_kind(EventKind::Skill)
         .map(|e| e.text.as_ref().map_or(Cow::Borrowed(""), Payload::plain));
@@ -308,7 +313,7 @@ fn metrics(w: &mut Json<'_>, run: &Trajectory) -> io::Result<()> {
     w.put("errorCount", &stated.errors.unwrap_or(of_kind(EventKind::Error).count() as u64))
 }
 
-fn token_usage(w: &mut Json<'_>, run: &Trajectory) -> io::Result<()> {
+fn token_usage(w: &mut JsonMembers<'_>, run: &Trajectory) -> io::Result<()> {
     let total = run.usage.as_ref().map(Usage::normalised).unwrap_or_default();
     let timed = || run.steps.iter().filter_map(|s| Some((s, s.usage.as_ref()?.normalised())));
     w.put("inputTokens", &input_tokens(&total))?;
@@ -336,7 +341,7 @@ fn token_usage(w: &mut Json<'_>, run: &Trajectory) -> io::Result<()> {
     })
 }
 
-fn metadata(w: &mut Json<'_>, run: &Trajectory) -> io::Result<()> {
+fn metadata(w: &mut JsonMembers<'_>, run: &Trajectory) -> io::Result<()> {
     w.time("startedAt", run.started)?;
     w.time("completedAt", run.ended)?;
     w.opt("sessionID", run.id.as_ref())?;
@@ -356,7 +361,7 @@ mod tests {
     use serde_json::{Value, json};
 
     fn outcome() -> (Value, Losses) {
-        let (text, losses) = export(&Vally, &everything());
+        let (text, losses) = export(&VallyExporter, &everything());
         let mut outcomes = lines(&text);
         assert_eq!(outcomes.len(), 1);
         (outcomes.remove(0), losses)
@@ -401,10 +406,10 @@ mod tests {
         assert_eq!(metrics["tokenUsage"]["totalTokens"], 177);
         assert_eq!(metrics["tokenUsage"]["byModel"]["claude-x"]["callCount"], 1);
         assert_eq!(metrics["wallTimeMs"], 20_000);
-        assert_eq!(losses.count(Part::Status(Status::Unknown)), 1);
+        assert_eq!(losses.count(TrajectoryPart::Status(Status::Unknown)), 1);
         assert!(losses.to_string().contains("call status: 1 unknown"), "{losses}");
-        assert_eq!(losses.count(Part::SubAgents), 1);
-        assert_eq!(losses.count(Part::StatedDurations), 1);
+        assert_eq!(losses.count(TrajectoryPart::SubAgents), 1);
+        assert_eq!(losses.count(TrajectoryPart::StatedDurations), 1);
     }
 
     #[test]
@@ -414,7 +419,7 @@ mod tests {
         let call = run.events.iter().position(|e| e.kind == EventKind::Call(3)).unwrap();
         let event = run.events.remove(call);
         run.events.insert(8, event);
-        let (text, _) = export(&Vally, &run);
+        let (text, _) = export(&VallyExporter, &run);
         assert_eq!(text.matches("\"turn_start\"").count(), 2);
         assert_eq!(text.matches("\"turn_end\"").count(), 2);
     }

@@ -10,8 +10,8 @@
 use super::shared::adk;
 use super::shared::declared;
 use super::shared::readers::each_record;
-use crate::builder::Builder;
-use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
+use crate::builder::TrajectoryBuilder;
+use crate::format::{Confidence, Format, FormatInfo, FormatProbe, Out, Reader, Record};
 use crate::model::{DeclaredOutcome, Fact, Fidelity};
 use toolmark_scan::Value;
 
@@ -40,7 +40,7 @@ impl Format for AdkEvalset {
         &INFO
     }
 
-    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+    fn detect(&self, probe: &FormatProbe<'_>) -> Confidence {
         let holds = |value: Option<Value<'_>>, key| {
             let mut items = value.into_iter().flat_map(Value::items).take(4);
             items.any(|item| adk::get(item, key).is_some())
@@ -70,7 +70,7 @@ fn read_record(record: &Record<'_>, out: &mut Out) {
     for case in adk::get(set, "eval_cases").into_iter().flat_map(Value::items) {
         let mut b = new_case(record, case, out);
         let conversation = case.items_at("conversation");
-        let mut parts = adk::Parts::default();
+        let mut parts = adk::AdkParts::default();
         conversation.for_each(|i| invocation(&mut b, &mut parts, record, i));
         out.push(b.finish());
     }
@@ -86,7 +86,7 @@ fn read_record(record: &Record<'_>, out: &mut Out) {
     }
 }
 
-fn new_case(record: &Record<'_>, case: Value<'_>, out: &Out) -> Builder {
+fn new_case(record: &Record<'_>, case: Value<'_>, out: &Out) -> TrajectoryBuilder {
     let mut b = out.builder(&AdkEvalset);
     b.run.id = adk::get(case, "eval_id").and_then(|id| record.text(id));
     b.run.name.clone_from(&b.run.id);
@@ -97,7 +97,7 @@ fn new_case(record: &Record<'_>, case: Value<'_>, out: &Out) -> Builder {
 }
 
 /// Reads the run behind the result of a case; the expected run is in the eval set.
-fn result(record: &Record<'_>, case: Value<'_>, out: &Out) -> Builder {
+fn result(record: &Record<'_>, case: Value<'_>, out: &Out) -> TrajectoryBuilder {
     let mut b = new_case(record, case, out);
     if let Some(session) = adk::get(case, "session_id").and_then(|s| record.text(s)) {
         b.run.id = Some(session);
@@ -106,7 +106,7 @@ fn result(record: &Record<'_>, case: Value<'_>, out: &Out) -> Builder {
     if let Some(status) = adk::get(case, "final_eval_status") {
         eval_status(&mut b, record, status);
     }
-    let mut parts = adk::Parts::default();
+    let mut parts = adk::AdkParts::default();
     let list = adk::get(case, "eval_metric_result_per_invocation");
     let list = list.into_iter().flat_map(Value::items);
     for actual in list.filter_map(|i| adk::get(i, "actual_invocation")) {
@@ -116,7 +116,7 @@ fn result(record: &Record<'_>, case: Value<'_>, out: &Out) -> Builder {
 }
 
 /// The status of an evaluation: a word, or the number of one (3 is not evaluated).
-fn eval_status(b: &mut Builder, record: &Record<'_>, status: Value<'_>) {
+fn eval_status(b: &mut TrajectoryBuilder, record: &Record<'_>, status: Value<'_>) {
     let outcome = match (status.as_i64(), status.inner()) {
         (Some(1), _) | (_, Some("PASSED" | "passed")) => DeclaredOutcome::Passed,
         (Some(2), _) | (_, Some("FAILED" | "failed")) => DeclaredOutcome::Failed,
@@ -127,7 +127,12 @@ fn eval_status(b: &mut Builder, record: &Record<'_>, status: Value<'_>) {
 }
 
 /// Reads one exchange: the user's message, the calls and the answer.
-fn invocation(b: &mut Builder, parts: &mut adk::Parts, record: &Record<'_>, invocation: Value<'_>) {
+fn invocation(
+    b: &mut TrajectoryBuilder,
+    parts: &mut adk::AdkParts,
+    record: &Record<'_>,
+    invocation: Value<'_>,
+) {
     let at = record.at_value(invocation);
     if !invocation.is_object() {
         b.unknown("invocation that is not an object", at);

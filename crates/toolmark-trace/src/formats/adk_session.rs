@@ -10,8 +10,8 @@
 //! model and usage.
 
 use super::shared::{adk, tool_definitions};
-use crate::builder::Builder;
-use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
+use crate::builder::TrajectoryBuilder;
+use crate::format::{Confidence, Format, FormatInfo, FormatProbe, Out, Reader, Record};
 use crate::model::{EventKind, Fact, Fidelity, Text};
 use std::collections::HashMap;
 use toolmark_scan::Value;
@@ -33,7 +33,7 @@ impl Format for AdkSession {
         &INFO
     }
 
-    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+    fn detect(&self, probe: &FormatProbe<'_>) -> Confidence {
         let holds_events =
             |r: Value<'_>| r.get("events").is_some_and(|e| e.items().take(4).any(is_event));
         if probe.any(holds_events) {
@@ -46,7 +46,7 @@ impl Format for AdkSession {
     }
 
     fn reader(&self) -> Box<dyn Reader> {
-        Box::<SessionReader>::default()
+        Box::<AdkSessionReader>::default()
     }
 }
 
@@ -65,21 +65,21 @@ fn is_event(value: Value<'_>) -> bool {
 }
 
 #[derive(Default)]
-struct SessionReader {
+struct AdkSessionReader {
     /// Run of a file with one event per record.
-    loose: Option<Session>,
+    loose: Option<AdkSessionRun>,
 }
 
-impl Reader for SessionReader {
+impl Reader for AdkSessionReader {
     fn record(&mut self, record: &Record<'_>, out: &mut Out) {
         let Some(value) = out.object(record, "a session or an event") else { return };
         let events = value.get("events").filter(|e| e.is_array());
         if events.is_none() && !is_session(value) {
-            let session = self.loose.get_or_insert_with(|| Session::new(out));
+            let session = self.loose.get_or_insert_with(|| AdkSessionRun::new(out));
             session.event(record, value, None);
             return;
         }
-        let mut session = Session::new(out);
+        let mut session = AdkSessionRun::new(out);
         if events.is_none() {
             session.b.run.fidelity.lose(Fact::Calls);
         }
@@ -119,14 +119,14 @@ fn request_config(log: Value<'_>) -> Option<Value<'_>> {
     adk::get(log, "model_request")?.get("config")
 }
 
-struct Session {
-    b: Builder,
-    parts: adk::Parts,
+struct AdkSessionRun {
+    b: TrajectoryBuilder,
+    parts: adk::AdkParts,
 }
 
-impl Session {
+impl AdkSessionRun {
     fn new(out: &Out) -> Self {
-        Self { b: out.builder(&AdkSession), parts: adk::Parts::default() }
+        Self { b: out.builder(&AdkSession), parts: adk::AdkParts::default() }
     }
 
     /// Reads the instruction and the tools of a model request.
@@ -213,12 +213,14 @@ impl Session {
 
 #[cfg(test)]
 mod tests {
-    use crate::model::Recorded;
+    use crate::model::RecordedCalls;
     use crate::testing::{read_fixture, read_text, sketch};
 
     #[test]
     fn a_session_without_events() {
-        for (events, recorded) in [(r#","events":[]"#, Recorded::Fully), ("", Recorded::Not)] {
+        for (events, recorded) in
+            [(r#","events":[]"#, RecordedCalls::Fully), ("", RecordedCalls::Not)]
+        {
             let read = read_text(&format!(
                 r#"{{"id":"s","appName":"a","userId":"u","state":{{}},"lastUpdateTime":1.5{events}}}"#
             ));

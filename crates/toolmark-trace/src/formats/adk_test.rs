@@ -2,8 +2,8 @@
 //! *expected* calls and answer. One file is one conversation.
 
 use super::shared::adk;
-use crate::builder::Builder;
-use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
+use crate::builder::TrajectoryBuilder;
+use crate::format::{Confidence, Format, FormatInfo, FormatProbe, Out, Reader, Record};
 use crate::model::{Fact, Fidelity};
 use toolmark_scan::Value;
 
@@ -37,7 +37,7 @@ impl Format for AdkTest {
         &INFO
     }
 
-    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+    fn detect(&self, probe: &FormatProbe<'_>) -> Confidence {
         let has = |r: Value<'_>, key| r.get("query").is_some() && r.has(key);
         if probe.any(|r| has(r, "expected_tool_use")) {
             return 95;
@@ -53,7 +53,7 @@ impl Format for AdkTest {
 
 #[derive(Default)]
 struct TestReader {
-    run: Option<Builder>,
+    run: Option<TrajectoryBuilder>,
 }
 
 impl Reader for TestReader {

@@ -3,8 +3,8 @@
 
 use super::call_rows::step;
 use super::shared::readers::{OneRun, one_run};
-use crate::builder::Builder;
-use crate::format::{Confidence, Format, FormatInfo, Probe, Reader, Record};
+use crate::builder::TrajectoryBuilder;
+use crate::format::{Confidence, Format, FormatInfo, FormatProbe, Reader, Record};
 use crate::model::{Fact, Fidelity};
 use toolmark_scan::Value;
 
@@ -37,7 +37,7 @@ impl Format for AgentSteps {
         &INFO
     }
 
-    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+    fn detect(&self, probe: &FormatProbe<'_>) -> Confidence {
         let is_step =
             |item: &Value<'_>| item.has("tool_used") && (item.has("action") || item.has("thought"));
         let records = probe.records();
@@ -53,7 +53,7 @@ impl Format for AgentSteps {
 struct Steps;
 
 impl OneRun for Steps {
-    fn record(&mut self, b: &mut Builder, record: &Record<'_>, value: Value<'_>) {
+    fn record(&mut self, b: &mut TrajectoryBuilder, record: &Record<'_>, value: Value<'_>) {
         step(b, record, value);
     }
 }

@@ -8,8 +8,8 @@
 
 use super::shared::chat;
 use super::shared::declared::{self, Full};
-use crate::builder::{Answer, Builder};
-use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
+use crate::builder::{ReaderResult, TrajectoryBuilder};
+use crate::format::{Confidence, Format, FormatInfo, FormatProbe, Out, Reader, Record};
 use crate::model::{EventKind, Fact, Fidelity, Text, ToolDefinition};
 use std::collections::VecDeque;
 use toolmark_scan::Value;
@@ -38,7 +38,7 @@ impl Format for AgentDojo {
         &INFO
     }
 
-    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+    fn detect(&self, probe: &FormatProbe<'_>) -> Confidence {
         let is_run = |r: Value<'_>| {
             let mut messages = r.items_at("messages").peekable();
             let is_named = r.has("suite_name") && r.has("pipeline_name");
@@ -70,14 +70,14 @@ fn has_named_call(message: Value<'_>) -> bool {
 #[derive(Default)]
 struct RunReader {
     /// Run whose messages are the records themselves.
-    bare: Option<Conversation>,
+    bare: Option<AgentdojoConversation>,
 }
 
 impl Reader for RunReader {
     fn record(&mut self, record: &Record<'_>, out: &mut Out) {
         let Some(value) = out.object(record, "an AgentDojo run") else { return };
         if let Some(messages) = value.get("messages") {
-            let mut conversation = Conversation::new(out);
+            let mut conversation = AgentdojoConversation::new(out);
             describe(&mut conversation.b, record, value);
             for message in messages.items() {
                 conversation.read(record, message);
@@ -89,7 +89,7 @@ impl Reader for RunReader {
             }
             out.push(conversation.b.finish());
         } else {
-            self.bare.get_or_insert_with(|| Conversation::new(out)).read(record, value);
+            self.bare.get_or_insert_with(|| AgentdojoConversation::new(out)).read(record, value);
         }
     }
 
@@ -104,7 +104,7 @@ impl Reader for RunReader {
     }
 }
 
-fn describe(b: &mut Builder, record: &Record<'_>, run: Value<'_>) {
+fn describe(b: &mut TrajectoryBuilder, record: &Record<'_>, run: Value<'_>) {
     let text = |key: &str| run.get(key).and_then(|v| record.label(v));
     b.run.id = text("run_id");
     b.run.agent.name = text("pipeline_name");
@@ -145,13 +145,13 @@ fn outcome(run: Value<'_>) -> Option<Text> {
     (!parts.is_empty()).then(|| Text::owned(parts.join(", ")))
 }
 
-struct Conversation {
-    b: Builder,
+struct AgentdojoConversation {
+    b: TrajectoryBuilder,
     /// Calls without an ID that wait for their result.
     open: VecDeque<u32>,
 }
 
-impl Conversation {
+impl AgentdojoConversation {
     fn new(out: &Out) -> Self {
         Self { b: out.builder(&AgentDojo).with_repeating_ids(), open: VecDeque::new() }
     }
@@ -188,7 +188,7 @@ impl Conversation {
         // The error is beside an empty content.
         let content = message.get("content").filter(|c| error.is_none() || has_words(*c));
         let payload = content.or(error).map(|p| record.payload(p));
-        let answer = Answer::new(payload, record.at_value(message)).protocol(error.is_some());
+        let answer = ReaderResult::new(payload, record.at_value(message)).protocol(error.is_some());
         let id = message.get("tool_call_id").or_else(|| message.at(&["tool_call", "id"]));
         match id.and_then(Value::str).filter(|id| !id.is_empty()) {
             Some(id) => {

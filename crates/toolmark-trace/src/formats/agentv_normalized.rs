@@ -3,10 +3,11 @@
 
 use super::shared::agentv;
 use super::shared::readers::each_record;
-use crate::builder::{Answer, Builder, NewCall};
-use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
+use crate::builder::{NewCall, ReaderResult, TrajectoryBuilder};
+use crate::format::{Confidence, Format, FormatInfo, FormatProbe, Out, Reader, Record};
 use crate::model::{
-    Convention, EventKind, Fact, Fidelity, Level, Status, Text, Tokens, ToolName, Usage, time,
+    Convention, EventKind, Fact, Fidelity, Status, StatusLevel, Text, ToolName, Usage, UsageTokens,
+    time,
 };
 use jiff::Timestamp;
 use toolmark_scan::Value;
@@ -30,7 +31,7 @@ impl Format for AgentvNormalized {
         &INFO
     }
 
-    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+    fn detect(&self, probe: &FormatProbe<'_>) -> Confidence {
         if probe.any(|r| agentv::schema(r).starts_with(SCHEMA)) { 100 } else { 0 }
     }
 
@@ -49,7 +50,7 @@ fn read_transcript(record: &Record<'_>, out: &mut Out) {
     out.push(b.finish());
 }
 
-fn turn(b: &mut Builder, record: &Record<'_>, turn: Value<'_>) {
+fn turn(b: &mut TrajectoryBuilder, record: &Record<'_>, turn: Value<'_>) {
     let (at, kind) = (record.at_value(turn), turn.word("type"));
     let time = turn.get("ts").and_then(time::from_value);
     if !matches!(kind, "assistant" | "user" | "system") {
@@ -72,13 +73,16 @@ fn usage(turn: Value<'_>) -> Option<Usage> {
     let input = turn.get("input_tokens").and_then(Value::as_u64);
     let output = turn.get("output_tokens").and_then(Value::as_u64);
     input.or(output)?;
-    let tokens =
-        Tokens { input: input.unwrap_or(0), output: output.unwrap_or(0), ..Tokens::default() };
+    let tokens = UsageTokens {
+        input: input.unwrap_or(0),
+        output: output.unwrap_or(0),
+        ..UsageTokens::default()
+    };
     Some(Usage::new(tokens, Convention::INCLUSIVE))
 }
 
 fn words(
-    b: &mut Builder,
+    b: &mut TrajectoryBuilder,
     record: &Record<'_>,
     text: Value<'_>,
     step: Option<u32>,
@@ -94,7 +98,7 @@ fn words(
 }
 
 fn block(
-    b: &mut Builder,
+    b: &mut TrajectoryBuilder,
     record: &Record<'_>,
     block: Value<'_>,
     step: Option<u32>,
@@ -123,7 +127,7 @@ fn block(
 
 /// Reads a call. `name` is the name that the agent used, `tool_name` AgentV's word for it.
 fn call(
-    b: &mut Builder,
+    b: &mut TrajectoryBuilder,
     record: &Record<'_>,
     block: Value<'_>,
     step: Option<u32>,
@@ -142,13 +146,14 @@ fn call(
     let Some(result) = block.get("result").filter(|result| result.is_object()) else { return };
     let output = result.get("output").filter(|output| !output.is_null());
     let duration = result.get("duration_ms").and_then(Value::as_f64).and_then(time::millis);
-    let answer = Answer::new(output.map(|output| record.payload(output)), at).duration(duration);
+    let answer =
+        ReaderResult::new(output.map(|output| record.payload(output)), at).duration(duration);
     b.answer_call(
         index,
         match result.word("status") {
             "success" => answer.protocol(false),
             "error" => answer.protocol(true),
-            "cancelled" => answer.status(Status::Interrupted, Level::Protocol),
+            "cancelled" => answer.status(Status::Interrupted, StatusLevel::Protocol),
             _ => answer,
         },
     );

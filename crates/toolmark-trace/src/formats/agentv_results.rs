@@ -11,8 +11,8 @@
 use super::shared::agentv;
 use super::shared::declared;
 use super::shared::readers::each_record;
-use crate::builder::{Answer, Builder};
-use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
+use crate::builder::{ReaderResult, TrajectoryBuilder};
+use crate::format::{Confidence, Format, FormatInfo, FormatProbe, Out, Reader, Record};
 use crate::model::{EventKind, Fact, Fidelity, time};
 use toolmark_scan::Value;
 
@@ -33,7 +33,7 @@ impl Format for AgentvResults {
         &INFO
     }
 
-    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+    fn detect(&self, probe: &FormatProbe<'_>) -> Confidence {
         let best = probe.records().iter().map(|r| confidence(*r)).max();
         best.unwrap_or(0)
     }
@@ -84,7 +84,7 @@ fn read_record(record: &Record<'_>, out: &mut Out) {
     out.push(b.finish());
 }
 
-fn read(b: &mut Builder, record: &Record<'_>, row: Value<'_>) {
+fn read(b: &mut TrajectoryBuilder, record: &Record<'_>, row: Value<'_>) {
     b.run.name = agentv::text(record, row, &["test_id", "testId", "eval_id", "evalId", "id"]);
     b.run.agent.name = agentv::text(record, row, &["target", "source_target"]);
     b.run.outcome = agentv::text(record, row, &["execution_status", "executionStatus"]);
@@ -143,7 +143,7 @@ fn read(b: &mut Builder, record: &Record<'_>, row: Value<'_>) {
 }
 
 /// Reads the prompt: a text, or messages.
-fn input(b: &mut Builder, record: &Record<'_>, input: Value<'_>) {
+fn input(b: &mut TrajectoryBuilder, record: &Record<'_>, input: Value<'_>) {
     if input.is_string() {
         b.user(Some(record.payload(input)), None, record.at_value(input));
     }
@@ -152,7 +152,7 @@ fn input(b: &mut Builder, record: &Record<'_>, input: Value<'_>) {
     }
 }
 
-fn lose_what_is_missing(b: &mut Builder, has_events: bool) {
+fn lose_what_is_missing(b: &mut TrajectoryBuilder, has_events: bool) {
     b.run.fidelity.lose(Fact::Parallel);
     if !has_events {
         for fact in [
@@ -170,7 +170,7 @@ fn lose_what_is_missing(b: &mut Builder, has_events: bool) {
 }
 
 /// Reads the totals that a row has besides or instead of its messages.
-fn totals(b: &mut Builder, summary: Value<'_>) {
+fn totals(b: &mut TrajectoryBuilder, summary: Value<'_>) {
     let usage = summary.get("token_usage").or_else(|| summary.get("tokenUsage"));
     if let (Some(usage), None) = (usage, b.run.usage) {
         agentv::usage(b, usage);
@@ -186,7 +186,7 @@ fn totals(b: &mut Builder, summary: Value<'_>) {
 }
 
 /// Reads one event of a flat trace.
-fn trace_event(b: &mut Builder, record: &Record<'_>, event: Value<'_>) {
+fn trace_event(b: &mut TrajectoryBuilder, record: &Record<'_>, event: Value<'_>) {
     let at = record.at_value(event);
     let time = ["startTime", "start_time", "timestamp", "time"];
     let time = time.iter().find_map(|key| time::from_value(event.get(key)?));
@@ -196,7 +196,7 @@ fn trace_event(b: &mut Builder, record: &Record<'_>, event: Value<'_>) {
         "tool_call" => agentv::call(b, record, event, None),
         "tool_result" => {
             let result = event.get("output").or_else(|| event.get("result"));
-            let answer = Answer::new(result.map(|r| record.payload(r)), at).time(time);
+            let answer = ReaderResult::new(result.map(|r| record.payload(r)), at).time(time);
             let id = event.get("id").and_then(Value::str);
             let name = event.get("name").and_then(Value::str);
             let call = match id {

@@ -8,11 +8,11 @@
 use super::shared::agentv;
 use super::shared::declared;
 use super::shared::readers::each_record;
-use crate::builder::{Answer, Builder, NewCall};
-use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
+use crate::builder::{NewCall, ReaderResult, TrajectoryBuilder};
+use crate::format::{Confidence, Format, FormatInfo, FormatProbe, Out, Reader, Record};
 use crate::model::{
-    At, Convention, EventKind, Fact, Fidelity, Level, MAX_DEPTH, Parent, Payload, Status, Text,
-    Tokens, ToolName, Usage, time,
+    At, Convention, EventKind, Fact, Fidelity, MAX_DEPTH, Parent, Payload, Status, StatusLevel,
+    Text, ToolName, Usage, UsageTokens, time,
 };
 use jiff::Timestamp;
 use std::collections::HashMap;
@@ -35,7 +35,7 @@ impl Format for AgentvTrace {
         &INFO
     }
 
-    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+    fn detect(&self, probe: &FormatProbe<'_>) -> Confidence {
         let is_trace = |r: Value<'_>| agentv::schema(r).starts_with("agentv.trace");
         if probe.any(is_trace) { 100 } else { 0 }
     }
@@ -53,14 +53,14 @@ fn read_record(record: &Record<'_>, out: &mut Out) {
     if !spans.is_some_and(Value::is_array) {
         root.run.fidelity.lose(Fact::Calls);
     }
-    let mut tree = Tree::new(root, spans.into_iter().flat_map(Value::items), out);
+    let mut tree = AgentvTree::new(root, spans.into_iter().flat_map(Value::items), out);
     for span in tree.order() {
         tree.read(record, span);
     }
     out.push(tree.finish());
 }
 
-fn header(b: &mut Builder, record: &Record<'_>, artifact: Value<'_>) {
+fn header(b: &mut TrajectoryBuilder, record: &Record<'_>, artifact: Value<'_>) {
     if let Some(eval) = artifact.get("eval") {
         b.run.id = agentv::text(record, eval, &["run_id"]);
         b.run.name = agentv::text(record, eval, &["test_id"]);
@@ -78,7 +78,7 @@ fn header(b: &mut Builder, record: &Record<'_>, artifact: Value<'_>) {
 
 /// Role of a span.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Role {
+enum AgentvSpanRole {
     Agent,
     Response,
     Call,
@@ -86,10 +86,10 @@ enum Role {
 }
 
 /// A span, with its agent and step.
-struct Span<'a> {
+struct AgentvSpan<'a> {
     value: Value<'a>,
     attributes: Option<Value<'a>>,
-    role: Role,
+    role: AgentvSpanRole,
     parent: Option<usize>,
     start: Option<Timestamp>,
     end: Option<Timestamp>,
@@ -99,12 +99,12 @@ struct Span<'a> {
     step: Option<u32>,
 }
 
-impl<'a> Span<'a> {
+impl<'a> AgentvSpan<'a> {
     fn new(value: Value<'a>) -> Self {
         let mut span = Self {
             value,
             attributes: None,
-            role: Role::Other,
+            role: AgentvSpanRole::Other,
             parent: None,
             start: None,
             end: None,
@@ -122,10 +122,12 @@ impl<'a> Span<'a> {
         let operation = span.attribute("gen_ai.operation.name").and_then(Value::inner);
         let kind = span.attribute("openinference.span.kind").and_then(Value::inner);
         span.role = match (operation.unwrap_or(""), kind.unwrap_or("")) {
-            ("invoke_agent" | "create_agent", _) | ("", "AGENT") => Role::Agent,
-            ("chat" | "text_completion" | "generate_content", _) | ("", "LLM") => Role::Response,
-            ("execute_tool", _) | ("", "TOOL") => Role::Call,
-            _ => Role::Other,
+            ("invoke_agent" | "create_agent", _) | ("", "AGENT") => AgentvSpanRole::Agent,
+            ("chat" | "text_completion" | "generate_content", _) | ("", "LLM") => {
+                AgentvSpanRole::Response
+            }
+            ("execute_tool", _) | ("", "TOOL") => AgentvSpanRole::Call,
+            _ => AgentvSpanRole::Other,
         };
         span
     }
@@ -146,7 +148,7 @@ fn nanos(value: Value<'_>) -> Option<Timestamp> {
 
 /// An agent of the trace.
 struct Lane {
-    b: Builder,
+    b: TrajectoryBuilder,
     /// Index of the parent agent, and the call that started this agent.
     owner: usize,
     depth: usize,
@@ -155,14 +157,15 @@ struct Lane {
     stated: Option<Usage>,
 }
 
-struct Tree<'a> {
-    spans: Vec<Span<'a>>,
+struct AgentvTree<'a> {
+    spans: Vec<AgentvSpan<'a>>,
     lanes: Vec<Lane>,
 }
 
-impl<'a> Tree<'a> {
-    fn new(root: Builder, spans: impl Iterator<Item = Value<'a>>, out: &Out) -> Self {
-        let mut spans: Vec<Span<'a>> = spans.filter(|s| s.is_object()).map(Span::new).collect();
+impl<'a> AgentvTree<'a> {
+    fn new(root: TrajectoryBuilder, spans: impl Iterator<Item = Value<'a>>, out: &Out) -> Self {
+        let mut spans: Vec<AgentvSpan<'a>> =
+            spans.filter(|s| s.is_object()).map(AgentvSpan::new).collect();
         let by_id: HashMap<&str, usize> = spans
             .iter()
             .enumerate()
@@ -185,7 +188,7 @@ impl<'a> Tree<'a> {
         let mut has_root = false;
         for index in self.order() {
             let above = self.nearest(index, &own).unwrap_or(0);
-            if self.spans[index].role != Role::Agent {
+            if self.spans[index].role != AgentvSpanRole::Agent {
                 continue;
             }
             let depth = self.lanes[above].depth + 1;
@@ -230,10 +233,10 @@ impl<'a> Tree<'a> {
         let span = &self.spans[index];
         let at = record.at_value(span.value);
         match span.role {
-            Role::Agent => self.agent(record, index, at),
-            Role::Response => self.response(record, index, at),
-            Role::Call => self.call(record, index, at),
-            Role::Other => {
+            AgentvSpanRole::Agent => self.agent(record, index, at),
+            AgentvSpanRole::Response => self.response(record, index, at),
+            AgentvSpanRole::Call => self.call(record, index, at),
+            AgentvSpanRole::Other => {
                 let name = record.text_at(span.value, "name");
                 let name = name.unwrap_or_else(|| Text::owned("span"));
                 let kind = match span.attribute("gen_ai.operation.name") {
@@ -251,7 +254,7 @@ impl<'a> Tree<'a> {
         let span = &self.spans[index];
         let text = |keys: &[&str]| span.first(keys).and_then(|v| record.label(v));
         let spawn = text(&["agentv.parent_tool_call_id"]).or_else(|| {
-            let call = self.above(index).find(|i| self.spans[*i].role == Role::Call)?;
+            let call = self.above(index).find(|i| self.spans[*i].role == AgentvSpanRole::Call)?;
             self.spans[call].first(CALL_ID).and_then(|v| record.label(v))
         });
         let lane = &mut self.lanes[span.lane];
@@ -297,7 +300,7 @@ impl<'a> Tree<'a> {
 
     fn call(&mut self, record: &Record<'_>, index: usize, at: At) {
         let span = &self.spans[index];
-        let above = self.above(index).take_while(|i| self.spans[*i].role != Role::Agent);
+        let above = self.above(index).take_while(|i| self.spans[*i].role != AgentvSpanRole::Agent);
         let step = above.filter_map(|i| self.spans[i].step).next();
         let b = &mut self.lanes[span.lane].b;
         let name = span.first(&["gen_ai.tool.name", "tool.name"]).and_then(|n| record.label(n));
@@ -317,12 +320,14 @@ impl<'a> Tree<'a> {
         if result.is_none() && code.is_none() {
             return;
         }
-        let answer = Answer::new(result, at).time(span.end);
+        let answer = ReaderResult::new(result, at).time(span.end);
         b.answer_call(
             call,
             match code.unwrap_or("") {
-                "ERROR" | "STATUS_CODE_ERROR" => answer.status(Status::Failed, Level::Protocol),
-                "OK" | "STATUS_CODE_OK" => answer.status(Status::Succeeded, Level::Protocol),
+                "ERROR" | "STATUS_CODE_ERROR" => {
+                    answer.status(Status::Failed, StatusLevel::Protocol)
+                }
+                "OK" | "STATUS_CODE_OK" => answer.status(Status::Succeeded, StatusLevel::Protocol),
                 _ => answer,
             },
         );
@@ -352,7 +357,7 @@ impl<'a> Tree<'a> {
     }
 }
 
-fn close(mut b: Builder) -> crate::model::Trajectory {
+fn close(mut b: TrajectoryBuilder) -> crate::model::Trajectory {
     // Sub-agents were attached last first.
     b.run.children.reverse();
     b.finish()
@@ -361,16 +366,16 @@ fn close(mut b: Builder) -> crate::model::Trajectory {
 const CALL_ID: &[&str] = &["gen_ai.tool.call.id", "tool.id"];
 const MODEL: &[&str] = &["gen_ai.response.model", "gen_ai.request.model", "llm.model_name"];
 
-fn payload(record: &Record<'_>, span: &Span<'_>, keys: &[&str]) -> Option<Payload> {
+fn payload(record: &Record<'_>, span: &AgentvSpan<'_>, keys: &[&str]) -> Option<Payload> {
     span.first(keys).map(|v| record.payload(v))
 }
 
-fn is_error(span: &Span<'_>) -> bool {
+fn is_error(span: &AgentvSpan<'_>) -> bool {
     let code = span.value.at(&["status", "code"]).and_then(Value::inner);
     code.is_some_and(|c| c.ends_with("ERROR"))
 }
 
-fn usage(span: &Span<'_>) -> Option<Usage> {
+fn usage(span: &AgentvSpan<'_>) -> Option<Usage> {
     let count = |keys: &[&str]| span.first(keys).and_then(Value::as_u64);
     let input = count(&["gen_ai.usage.input_tokens", "llm.token_count.prompt"]);
     let output = count(&["gen_ai.usage.output_tokens", "llm.token_count.completion"]);
@@ -378,11 +383,11 @@ fn usage(span: &Span<'_>) -> Option<Usage> {
         return None;
     }
     let cached = ["gen_ai.usage.cache_read.input_tokens", "gen_ai.usage.cache_read_input_tokens"];
-    let tokens = Tokens {
+    let tokens = UsageTokens {
         input: input.unwrap_or(0),
         output: output.unwrap_or(0),
         cache_read: count(&cached).unwrap_or(0),
-        ..Tokens::default()
+        ..UsageTokens::default()
     };
     Some(Usage::new(tokens, Convention::INCLUSIVE))
 }

@@ -6,8 +6,8 @@
 //! without a schema version.
 
 use super::shared::agentv;
-use crate::builder::Builder;
-use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
+use crate::builder::TrajectoryBuilder;
+use crate::format::{Confidence, Format, FormatInfo, FormatProbe, Out, Reader, Record};
 use crate::model::{Fact, Fidelity};
 use toolmark_scan::Value;
 
@@ -28,7 +28,7 @@ impl Format for AgentvTranscript {
         &INFO
     }
 
-    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+    fn detect(&self, probe: &FormatProbe<'_>) -> Confidence {
         if probe.any(|r| agentv::schema(r).starts_with("agentv.transcript")) {
             return 100;
         }
@@ -47,12 +47,12 @@ impl Format for AgentvTranscript {
 
 #[derive(Default)]
 struct TranscriptReader {
-    open: Option<Open>,
+    open: Option<OpenRun>,
 }
 
 /// Reader state of the current run.
-struct Open {
-    b: Builder,
+struct OpenRun {
+    b: TrajectoryBuilder,
     test: String,
     target: String,
     session: String,
@@ -77,7 +77,7 @@ impl Reader for TranscriptReader {
             self.finish(out);
             let mut b = out.builder(&AgentvTranscript).with_distinct_calls();
             header(&mut b, record, row);
-            self.open = Some(Open { b, test, target, session, index });
+            self.open = Some(OpenRun { b, test, target, session, index });
         }
         if let Some(open) = &mut self.open {
             open.index = index;
@@ -93,7 +93,7 @@ impl Reader for TranscriptReader {
 }
 
 /// Reads the metadata of the run that every line repeats.
-fn header(b: &mut Builder, record: &Record<'_>, row: Value<'_>) {
+fn header(b: &mut TrajectoryBuilder, record: &Record<'_>, row: Value<'_>) {
     b.run.name = agentv::text(record, row, &["test_id"]);
     b.run.agent.name = agentv::text(record, row, &["target"]);
     for (key, value) in row.fields() {

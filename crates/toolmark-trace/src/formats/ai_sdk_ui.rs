@@ -3,12 +3,14 @@
 //! whose `state` gives the progress. Version 4 had `tool-invocation` parts, and before that
 //! `toolInvocations` beside the text.
 
-use super::shared::conversation::{self, Conversations, Dialect};
+use super::shared::conversation::{self, Conversations, MessageDialect};
 use super::shared::positional::Positional;
-use super::shared::turn::{self, Turn};
-use crate::builder::{Answer, Builder};
-use crate::format::{Confidence, Format, FormatInfo, Probe, Reader, Record};
-use crate::model::{Actor, Convention, Fact, Fidelity, Level, Status, Tokens, ToolName, Usage};
+use super::shared::turn::{self, TurnMessage};
+use crate::builder::{ReaderResult, TrajectoryBuilder};
+use crate::format::{Confidence, Format, FormatInfo, FormatProbe, Reader, Record};
+use crate::model::{
+    Actor, Convention, Fact, Fidelity, Status, StatusLevel, ToolName, Usage, UsageTokens,
+};
 use toolmark_scan::Value;
 
 /// UI messages of the AI SDK.
@@ -28,7 +30,7 @@ impl Format for AiSdkUi {
         &INFO
     }
 
-    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+    fn detect(&self, probe: &FormatProbe<'_>) -> Confidence {
         let sample = conversation::sample(probe);
         let sample = || sample.iter().filter(|m| turn::author(m.word("role")).is_some());
         let mut parts = sample().flat_map(|m| m.items_at("parts"));
@@ -57,17 +59,17 @@ struct UiDialect {
     open: Positional,
 }
 
-impl Dialect for UiDialect {
+impl MessageDialect for UiDialect {
     const FORMAT: &'static dyn Format = &AiSdkUi;
 
-    fn message(&mut self, b: &mut Builder, record: &Record<'_>, message: Value<'_>) {
+    fn message(&mut self, b: &mut TrajectoryBuilder, record: &Record<'_>, message: Value<'_>) {
         let Some(author) = turn::author(message.word("role")) else {
             b.unknown("message without role", record.at_value(message));
             return;
         };
         let time = conversation::stated_time(message);
         let id = record.text_at(message, "id").filter(|id| !id.is_empty());
-        let mut turn = Turn::new(b, &mut self.open, record, message, author, id, time);
+        let mut turn = TurnMessage::new(b, &mut self.open, record, message, author, id, time);
         let metadata = message.get("metadata");
         let model = metadata.and_then(|m| record.text_at(m, "model"));
         let spent = metadata.and_then(|m| m.get("usage").or_else(|| m.get("totalUsage")));
@@ -88,7 +90,7 @@ impl Dialect for UiDialect {
 
 fn usage(usage: Value<'_>) -> Option<Usage> {
     let count = |key: &str| usage.get(key).and_then(Value::as_u64);
-    let recorded = Tokens {
+    let recorded = UsageTokens {
         input: count("inputTokens").or_else(|| count("promptTokens"))?,
         output: count("outputTokens").or_else(|| count("completionTokens")).unwrap_or(0),
         cache_read: count("cachedInputTokens").unwrap_or(0),
@@ -100,7 +102,7 @@ fn usage(usage: Value<'_>) -> Option<Usage> {
     Some(Usage { recorded, stated_total, convention: Convention::INCLUSIVE })
 }
 
-fn read_part(turn: &mut Turn<'_, '_>, record: &Record<'_>, part: Value<'_>) {
+fn read_part(turn: &mut TurnMessage<'_, '_>, record: &Record<'_>, part: Value<'_>) {
     match part.word("type") {
         "text" => {
             if let Some(text) = part.get("text") {
@@ -121,7 +123,7 @@ fn read_part(turn: &mut Turn<'_, '_>, record: &Record<'_>, part: Value<'_>) {
 }
 
 /// Reads a call with its result.
-fn tool(turn: &mut Turn<'_, '_>, record: &Record<'_>, part: Value<'_>) {
+fn tool(turn: &mut TurnMessage<'_, '_>, record: &Record<'_>, part: Value<'_>) {
     let name = record.text_at(part, "toolName").unwrap_or_else(|| {
         let kind = part.get_str("type").unwrap_or_default();
         kind.strip_prefix("tool-").unwrap_or(&kind).into()
@@ -134,14 +136,14 @@ fn tool(turn: &mut Turn<'_, '_>, record: &Record<'_>, part: Value<'_>) {
     }
     let output =
         ["output", "result", "errorText"].iter().find_map(|key| record.payload_at(part, key));
-    let answer = Answer::new(output, record.at_value(part));
+    let answer = ReaderResult::new(output, record.at_value(part));
     let refused = part.at(&["approval", "approved"]).and_then(Value::as_bool) == Some(false);
     match part.word("state") {
         "output-available" | "result" if part.is_true("preliminary") => {}
         "output-available" | "result" => turn.answer(call, answer.protocol(false)),
         "output-error" => turn.answer(call, answer.protocol(true)),
-        "output-denied" => turn.answer(call, answer.status(Status::Denied, Level::Denial)),
-        _ if refused => turn.answer(call, answer.status(Status::Denied, Level::Denial)),
+        "output-denied" => turn.answer(call, answer.status(Status::Denied, StatusLevel::Denial)),
+        _ if refused => turn.answer(call, answer.status(Status::Denied, StatusLevel::Denial)),
         _ => {}
     }
 }

@@ -6,13 +6,13 @@
 //! the user allowed or refused. The output of commands, their exit codes and the times are
 //! not recorded; token counts are rounded.
 
-use super::shared::markdown::Lines;
+use super::shared::markdown::MarkdownLines;
 use super::shared::readers::each_record;
-use crate::builder::{Answer, Builder, NewCall};
-use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
+use crate::builder::{NewCall, ReaderResult, TrajectoryBuilder};
+use crate::format::{Confidence, Format, FormatInfo, FormatProbe, Out, Reader, Record};
 use crate::model::{
-    Convention, Cost, EventKind, Fact, Fidelity, Level, Payload, Status, Text, Tokens, ToolName,
-    Usage, time,
+    Convention, Cost, EventKind, Fact, Fidelity, Payload, Status, StatusLevel, Text, ToolName,
+    Usage, UsageTokens, time,
 };
 use serde_json::{Value as Json, json};
 
@@ -46,7 +46,7 @@ impl Format for Aider {
         &INFO
     }
 
-    fn detect(&self, _probe: &Probe<'_>) -> Confidence {
+    fn detect(&self, _probe: &FormatProbe<'_>) -> Confidence {
         0
     }
 
@@ -60,13 +60,13 @@ impl Format for Aider {
 }
 
 fn read_history(record: &Record<'_>, out: &mut Out) {
-    let Some(lines) = Lines::new(record, out) else { return };
+    let Some(lines) = MarkdownLines::new(record, out) else { return };
     let mut from = 0;
     while from < lines.all.len() {
         let next = lines.all.iter().skip(from + 1).position(|l| l.text.starts_with(SESSION));
         let to = next.map_or(lines.all.len(), |next| from + 1 + next);
         if lines.text(from, to).is_some() {
-            let mut session = Session::new(out.builder(&Aider), &lines);
+            let mut session = AiderSession::new(out.builder(&Aider), &lines);
             session.read(from, to);
             out.push(session.b.finish());
         }
@@ -81,9 +81,9 @@ struct EditBlock {
     end: usize,
 }
 
-struct Session<'l, 'a> {
-    b: Builder,
-    lines: &'l Lines<'a>,
+struct AiderSession<'l, 'a> {
+    b: TrajectoryBuilder,
+    lines: &'l MarkdownLines<'a>,
     /// Calls of the last response: edits by path whose outcome Aider has not reported yet.
     edits: Vec<(String, u32)>,
     /// Last message of Aider, which may be the command it asks about.
@@ -94,8 +94,8 @@ struct Session<'l, 'a> {
     usage: Option<Usage>,
 }
 
-impl<'l, 'a> Session<'l, 'a> {
-    fn new(mut b: Builder, lines: &'l Lines<'a>) -> Self {
+impl<'l, 'a> AiderSession<'l, 'a> {
+    fn new(mut b: TrajectoryBuilder, lines: &'l MarkdownLines<'a>) -> Self {
         b.run.agent.name = Some(Text::owned("aider"));
         Self { b, lines, edits: Vec::new(), said: None, is_users: false, usage: None }
     }
@@ -231,21 +231,23 @@ impl<'l, 'a> Session<'l, 'a> {
             self.applied(path.trim(), line);
         } else if let Some(command) = said.strip_prefix("Running ").filter(|_| !self.is_users) {
             let call = self.shell(command.trim_matches('`'), line);
-            self.b.answer_call(call, Answer::new(None, place));
+            self.b.answer_call(call, ReaderResult::new(None, place));
         } else if said.starts_with("Run shell command") {
             let refused =
                 said.rsplit_once(": ").is_some_and(|(_, a)| a.starts_with(['n', 'N', 'd', 'D']));
             if let (true, Some(before)) = (refused, before) {
                 let command = self.lines.all[before].text.trim_start_matches('>').trim();
                 let call = self.shell(command, before);
-                let answer = Answer::new(None, place).status(Status::Denied, Level::Denial);
+                let answer =
+                    ReaderResult::new(None, place).status(Status::Denied, StatusLevel::Denial);
                 self.b.answer_call(call, answer);
             }
         } else if said.contains("did not conform to the edit format")
             || said.contains("SEARCH/REPLACE block") && said.contains("failed to match")
         {
             for (_, call) in std::mem::take(&mut self.edits) {
-                let answer = Answer::new(None, place.clone()).status(Status::Failed, Level::Prose);
+                let answer = ReaderResult::new(None, place.clone())
+                    .status(Status::Failed, StatusLevel::Prose);
                 self.b.answer_call(call, answer);
             }
         } else if let Some((usage, cost)) = usage(said) {
@@ -279,7 +281,7 @@ impl<'l, 'a> Session<'l, 'a> {
     /// Records that edits of a file were applied: the displayed ones, or one that was not
     /// displayed as a block (a whole file, a diff).
     fn applied(&mut self, path: &str, line: usize) {
-        let done = |at| Answer::new(None, at).status(Status::Succeeded, Level::Prose);
+        let done = |at| ReaderResult::new(None, at).status(Status::Succeeded, StatusLevel::Prose);
         let (of_file, others): (Vec<_>, Vec<_>) =
             std::mem::take(&mut self.edits).into_iter().partition(|(p, _)| p == path);
         self.edits = others;
@@ -314,7 +316,7 @@ fn usage(said: &str) -> Option<(Usage, Option<Cost>)> {
         None if said.contains(" prompt tokens, ") => said.rsplit_once(", $").unwrap_or((said, "")),
         None => return None,
     };
-    let mut tokens = Tokens::default();
+    let mut tokens = UsageTokens::default();
     for part in counts.trim_end_matches('.').split(", ") {
         let (number, what) = part.split_once(' ')?;
         let slot = match what {
@@ -372,7 +374,7 @@ mod tests {
         assert_eq!((run.user_turns, run.steps.len()), (2, 2));
         assert_eq!(
             run.usage.unwrap().recorded,
-            Tokens { input: 4100, output: 1293, cache_read: 2000, ..Tokens::default() }
+            UsageTokens { input: 4100, output: 1293, cache_read: 2000, ..UsageTokens::default() }
         );
         assert_eq!(run.cost.unwrap().nano_usd, 30_000_000);
         assert_eq!(run.agent.model.as_ref().unwrap(), "gpt-4o");

@@ -1,12 +1,12 @@
 //! Threads of Amp: Anthropic messages whose results are identified by `toolUseID` and hold
 //! the state of the tool run in `run`.
 
-use super::shared::conversation::{self, Conversations, Dialect};
+use super::shared::conversation::{self, Conversations, MessageDialect};
 use super::shared::positional::Positional;
-use super::shared::turn::{self, Turn};
-use crate::builder::{Answer, Builder};
-use crate::format::{Confidence, Format, FormatInfo, Probe, Reader, Record};
-use crate::model::{Convention, Fact, Fidelity, Text, Tokens, Usage, time};
+use super::shared::turn::{self, TurnMessage};
+use crate::builder::{ReaderResult, TrajectoryBuilder};
+use crate::format::{Confidence, Format, FormatInfo, FormatProbe, Reader, Record};
+use crate::model::{Convention, Fact, Fidelity, Text, Usage, UsageTokens, time};
 use toolmark_scan::Value;
 
 /// Threads of Amp.
@@ -26,7 +26,7 @@ impl Format for Amp {
         &INFO
     }
 
-    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+    fn detect(&self, probe: &FormatProbe<'_>) -> Confidence {
         let is_thread = |r: Value<'_>| {
             r.word("id").starts_with("T-")
                 && conversation::messages(r).is_some_and(|list| list.items().all(|m| m.has("role")))
@@ -50,10 +50,10 @@ struct AmpDialect {
     open: Positional,
 }
 
-impl Dialect for AmpDialect {
+impl MessageDialect for AmpDialect {
     const FORMAT: &'static dyn Format = &Amp;
 
-    fn before(&mut self, b: &mut Builder, record: &Record<'_>, thread: Value<'_>) {
+    fn before(&mut self, b: &mut TrajectoryBuilder, record: &Record<'_>, thread: Value<'_>) {
         b.run.agent.name = Some(Text::owned("amp"));
         let trees = thread.at(&["env", "initial", "trees"]);
         let tree = trees.and_then(|trees| trees.items().next());
@@ -64,14 +64,14 @@ impl Dialect for AmpDialect {
         });
     }
 
-    fn message(&mut self, b: &mut Builder, record: &Record<'_>, message: Value<'_>) {
+    fn message(&mut self, b: &mut TrajectoryBuilder, record: &Record<'_>, message: Value<'_>) {
         let Some(author) = turn::author(message.word("role")) else {
             b.unknown("message without role", record.at_value(message));
             return;
         };
         let sent = message.at(&["meta", "sentAt"]).or_else(|| message.at(&["usage", "timestamp"]));
         let time = sent.and_then(time::from_value);
-        let mut turn = Turn::new(b, &mut self.open, record, message, author, None, time);
+        let mut turn = TurnMessage::new(b, &mut self.open, record, message, author, None, time);
         let spent = message.get("usage");
         turn.about(spent.and_then(|u| record.text_at(u, "model")), spent.and_then(usage));
         let content = message.get("content");
@@ -82,7 +82,7 @@ impl Dialect for AmpDialect {
     }
 }
 
-fn block(turn: &mut Turn<'_, '_>, record: &Record<'_>, part: Value<'_>) {
+fn block(turn: &mut TurnMessage<'_, '_>, record: &Record<'_>, part: Value<'_>) {
     match part.word("type") {
         "text" => {
             if let Some(text) = part.get("text") {
@@ -96,7 +96,8 @@ fn block(turn: &mut Turn<'_, '_>, record: &Record<'_>, part: Value<'_>) {
         "tool_result" => {
             let run = part.get("run").unwrap_or(part);
             let result = ["result", "output", "error", "content"].iter().find_map(|k| run.get(k));
-            let answer = Answer::new(result.map(|r| record.payload(r)), record.at_value(part));
+            let answer =
+                ReaderResult::new(result.map(|r| record.payload(r)), record.at_value(part));
             let answer = turn::status(answer, run.word("status"));
             // A command that failed is done as well.
             let code = result.and_then(|r| r.get("exitCode")).and_then(Value::as_i64);
@@ -114,7 +115,7 @@ fn block(turn: &mut Turn<'_, '_>, record: &Record<'_>, part: Value<'_>) {
 
 fn usage(usage: Value<'_>) -> Option<Usage> {
     let count = |key: &str| usage.get(key).and_then(Value::as_u64);
-    let recorded = Tokens {
+    let recorded = UsageTokens {
         input: count("inputTokens")?,
         output: count("outputTokens").unwrap_or(0),
         cache_read: count("cacheReadInputTokens").unwrap_or(0),

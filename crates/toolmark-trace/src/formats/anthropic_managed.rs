@@ -8,10 +8,10 @@
 //! events contain the name of their thread.
 
 use super::shared::anthropic;
-use crate::builder::{Builder, NewCall};
-use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
+use crate::builder::{NewCall, TrajectoryBuilder};
+use crate::format::{Confidence, Format, FormatInfo, FormatProbe, Out, Reader, Record};
 use crate::model::{
-    Convention, EventKind, Fact, Fidelity, Level, Status, Text, ToolName, Usage, time,
+    Convention, EventKind, Fact, Fidelity, Status, StatusLevel, Text, ToolName, Usage, time,
 };
 use jiff::Timestamp;
 use std::collections::HashMap;
@@ -52,7 +52,7 @@ impl Format for AnthropicManaged {
         &INFO
     }
 
-    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+    fn detect(&self, probe: &FormatProbe<'_>) -> Confidence {
         let is_event = |r: Value<'_>| {
             let event = r.get("raw").filter(|raw| raw.is_object()).unwrap_or(r);
             let kind = event.word("type");
@@ -62,18 +62,18 @@ impl Format for AnthropicManaged {
     }
 
     fn reader(&self) -> Box<dyn Reader> {
-        Box::new(SessionReader { session: None })
+        Box::new(AnthropicManagedReader { session: None })
     }
 }
 
-struct SessionReader {
-    session: Option<Session>,
+struct AnthropicManagedReader {
+    session: Option<ManagedSession>,
 }
 
-impl Reader for SessionReader {
+impl Reader for AnthropicManagedReader {
     fn record(&mut self, record: &Record<'_>, out: &mut Out) {
         let Some(line) = out.object(record, "an event") else { return };
-        let session = self.session.get_or_insert_with(|| Session {
+        let session = self.session.get_or_insert_with(|| ManagedSession {
             b: out.builder(&AnthropicManaged),
             step: None,
             in_span: false,
@@ -90,8 +90,8 @@ impl Reader for SessionReader {
     }
 }
 
-struct Session {
-    b: Builder,
+struct ManagedSession {
+    b: TrajectoryBuilder,
     /// Response that agent events belong to.
     step: Option<u32>,
     /// Whether the response is delimited by a span. In logs without spans, responses are
@@ -102,7 +102,7 @@ struct Session {
     threads: HashMap<String, Text>,
 }
 
-impl Session {
+impl ManagedSession {
     fn event(&mut self, record: &Record<'_>, line: Value<'_>) {
         let event = line.get("raw").filter(|raw| raw.is_object()).unwrap_or(line);
         let time = event.get("processed_at").or(event.get("created_at")).or(line.get("time"));
@@ -229,7 +229,7 @@ impl Session {
         let call = &mut self.b.run.calls[index as usize];
         call.agent = agent;
         if event.field_is("evaluated_permission", "deny") {
-            (call.status, call.level) = (Status::Denied, Level::Denial);
+            (call.status, call.level) = (Status::Denied, StatusLevel::Denial);
         }
     }
 
@@ -249,7 +249,7 @@ impl Session {
         };
         let known = &self.b.run.calls[call as usize];
         if known.status == Status::Denied {
-            answer = answer.status(Status::Denied, Level::Denial);
+            answer = answer.status(Status::Denied, StatusLevel::Denial);
         }
         self.b.answer_call(call, answer);
     }
@@ -266,7 +266,7 @@ impl Session {
         let call = id.and_then(|id| self.b.find(&id));
         if let (Some(call), Some(true)) = (call, event.get("result").map(|r| r.is("deny"))) {
             let call = &mut self.b.run.calls[call as usize];
-            (call.status, call.level) = (Status::Denied, Level::Denial);
+            (call.status, call.level) = (Status::Denied, StatusLevel::Denial);
         }
         self.note(record, event, kind, time);
     }

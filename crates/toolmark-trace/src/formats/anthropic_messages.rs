@@ -6,9 +6,9 @@
 //! their response, bare responses, and batch results.
 
 use super::shared::anthropic;
-use super::shared::conversation::{self, Conversations, Dialect};
-use crate::builder::Builder;
-use crate::format::{Confidence, Format, FormatInfo, Probe, Reader, Record};
+use super::shared::conversation::{self, Conversations, MessageDialect};
+use crate::builder::TrajectoryBuilder;
+use crate::format::{Confidence, Format, FormatInfo, FormatProbe, Reader, Record};
 use crate::model::{Convention, EventKind, Fact, Fidelity, Text, Usage};
 use toolmark_scan::Value;
 
@@ -29,7 +29,7 @@ impl Format for AnthropicMessages {
         &INFO
     }
 
-    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+    fn detect(&self, probe: &FormatProbe<'_>) -> Confidence {
         if conversation::has_owner(probe) {
             return 0;
         }
@@ -77,17 +77,17 @@ fn is_response(value: Value<'_>) -> bool {
 #[derive(Default)]
 struct MessagesDialect;
 
-impl Dialect for MessagesDialect {
+impl MessageDialect for MessagesDialect {
     const FORMAT: &'static dyn Format = &AnthropicMessages;
 
-    fn before(&mut self, b: &mut Builder, record: &Record<'_>, document: Value<'_>) {
+    fn before(&mut self, b: &mut TrajectoryBuilder, record: &Record<'_>, document: Value<'_>) {
         let parts = [Some(document), document.get("request"), document.get("body")];
         if let Some(system) = parts.into_iter().flatten().find_map(|p| p.get("system")) {
             b.context(Some(record.payload(system)), None, record.at_value(system));
         }
     }
 
-    fn message(&mut self, b: &mut Builder, record: &Record<'_>, message: Value<'_>) {
+    fn message(&mut self, b: &mut TrajectoryBuilder, record: &Record<'_>, message: Value<'_>) {
         let message = message.at(&["result", "message"]).unwrap_or(message);
         let time = conversation::stated_time(message);
         let content = message.get("content");
@@ -108,7 +108,7 @@ impl Dialect for MessagesDialect {
         }
     }
 
-    fn after(&mut self, b: &mut Builder, record: &Record<'_>, document: Value<'_>) {
+    fn after(&mut self, b: &mut TrajectoryBuilder, record: &Record<'_>, document: Value<'_>) {
         let response = document.get("response").or_else(|| document.get("completion"));
         let Some(response) = response.and_then(|r| r.get("body").or(Some(r))) else { return };
         let last = conversation::messages(document).and_then(|list| list.items().last());
@@ -122,7 +122,7 @@ impl Dialect for MessagesDialect {
     }
 }
 
-fn assistant(b: &mut Builder, record: &Record<'_>, message: Value<'_>) {
+fn assistant(b: &mut TrajectoryBuilder, record: &Record<'_>, message: Value<'_>) {
     let time = conversation::stated_time(message);
     let step = b.step(record.text_at(message, "id"), time, record.at_value(message));
     about(b, record, message, step);
@@ -136,7 +136,7 @@ fn assistant(b: &mut Builder, record: &Record<'_>, message: Value<'_>) {
 }
 
 /// Reads the metadata of a response: model, usage, stop reason.
-fn about(b: &mut Builder, record: &Record<'_>, message: Value<'_>, step: u32) {
+fn about(b: &mut TrajectoryBuilder, record: &Record<'_>, message: Value<'_>, step: u32) {
     let this = &mut b.run.steps[step as usize];
     this.model = this.model.take().or_else(|| record.text_at(message, "model"));
     let usage = message.get("usage").filter(|u| u.is_object());
@@ -150,7 +150,7 @@ fn about(b: &mut Builder, record: &Record<'_>, message: Value<'_>, step: u32) {
 
 /// Reads a user's message. It starts a turn unless it contains results: text beside results
 /// is written by the client.
-fn user(b: &mut Builder, record: &Record<'_>, message: Value<'_>) {
+fn user(b: &mut TrajectoryBuilder, record: &Record<'_>, message: Value<'_>) {
     let time = conversation::stated_time(message);
     let content = message.get("content");
     let is_result = |block: &Value<'_>| {

@@ -11,9 +11,9 @@ use super::shared::events::{note, words};
 use super::shared::exit_code::leading_number;
 use super::shared::pairing::OpenCalls;
 use super::shared::readers::{OneRun, one_run};
-use crate::builder::{Answer, Builder, NewCall};
-use crate::format::{Confidence, Format, FormatInfo, Probe, Reader, Record};
-use crate::model::{EventKind, Fact, Fidelity, Level, Status, Text, ToolName, time};
+use crate::builder::{NewCall, ReaderResult, TrajectoryBuilder};
+use crate::format::{Confidence, Format, FormatInfo, FormatProbe, Reader, Record};
+use crate::model::{EventKind, Fact, Fidelity, Status, StatusLevel, Text, ToolName, time};
 use jiff::Timestamp;
 use toolmark_scan::Value;
 
@@ -42,7 +42,7 @@ impl Format for Antigravity {
         &INFO
     }
 
-    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+    fn detect(&self, probe: &FormatProbe<'_>) -> Confidence {
         let is_step = |r: Value<'_>| {
             ["step_index", "source", "type", "status"].iter().all(|k| r.get(k).is_some())
         };
@@ -50,17 +50,17 @@ impl Format for Antigravity {
     }
 
     fn reader(&self) -> Box<dyn Reader> {
-        one_run::<Transcript>(&Antigravity, "antigravity", "a step")
+        one_run::<AntigravityTranscript>(&Antigravity, "antigravity", "a step")
     }
 }
 
 #[derive(Default)]
-struct Transcript {
+struct AntigravityTranscript {
     open: OpenCalls,
 }
 
-impl OneRun for Transcript {
-    fn record(&mut self, b: &mut Builder, record: &Record<'_>, line: Value<'_>) {
+impl OneRun for AntigravityTranscript {
+    fn record(&mut self, b: &mut TrajectoryBuilder, record: &Record<'_>, line: Value<'_>) {
         let time = line.get("created_at").and_then(time::from_value);
         let text = line.get("content").and_then(|c| words(record, c));
         let kind = line.word("type");
@@ -83,7 +83,7 @@ impl OneRun for Transcript {
 }
 
 fn response(
-    b: &mut Builder,
+    b: &mut TrajectoryBuilder,
     open: &mut OpenCalls,
     record: &Record<'_>,
     line: Value<'_>,
@@ -113,7 +113,7 @@ fn response(
 }
 
 fn result(
-    b: &mut Builder,
+    b: &mut TrajectoryBuilder,
     open: &mut OpenCalls,
     record: &Record<'_>,
     line: Value<'_>,
@@ -121,16 +121,16 @@ fn result(
     time: Option<Timestamp>,
 ) {
     let content = line.get("content");
-    let answer = Answer::new(content.and_then(|c| words(record, c)), record.at()).time(time);
+    let answer = ReaderResult::new(content.and_then(|c| words(record, c)), record.at()).time(time);
     let code = content.and_then(Value::str).and_then(|text| command_exit_code(&text));
     let answer = match line.get("status").and_then(Value::inner) {
         // A command is done whatever it returned.
         Some("DONE") if code.is_some() => answer,
         Some("DONE") => answer.protocol(false),
         Some("ERROR" | "FAILED") => answer.protocol(true),
-        Some("REJECTED" | "DENIED") => answer.status(Status::Denied, Level::Denial),
+        Some("REJECTED" | "DENIED") => answer.status(Status::Denied, StatusLevel::Denial),
         Some("CANCELED" | "CANCELLED" | "INTERRUPTED") => {
-            answer.status(Status::Interrupted, Level::Denial)
+            answer.status(Status::Interrupted, StatusLevel::Denial)
         }
         // Not there yet: a later line has the result.
         Some("RUNNING" | "PENDING" | "WAITING" | "GENERATING") => {

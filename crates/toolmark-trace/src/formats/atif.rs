@@ -19,11 +19,11 @@
 //! session, keeps them as context.
 
 use super::shared::{anthropic, declared, exit_code, positional::Positional, tool_definitions};
-use crate::builder::{Answer, Builder, NewCall};
-use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
+use crate::builder::{NewCall, ReaderResult, TrajectoryBuilder};
+use crate::format::{Confidence, Format, FormatInfo, FormatProbe, Out, Reader, Record};
 use crate::model::{
-    Actor, Convention, Cost, EventKind, Fact, Fidelity, Level, MAX_DEPTH, Parent, Status, Text,
-    Tokens, ToolName, Trajectory, Usage, time,
+    Actor, Convention, Cost, EventKind, Fact, Fidelity, MAX_DEPTH, Parent, Status, StatusLevel,
+    Text, ToolName, Trajectory, Usage, UsageTokens, time,
 };
 use jiff::Timestamp;
 use std::collections::{HashMap, HashSet};
@@ -46,7 +46,7 @@ impl Format for Atif {
         &INFO
     }
 
-    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+    fn detect(&self, probe: &FormatProbe<'_>) -> Confidence {
         let is_versioned = |r: Value<'_>| {
             r.get("schema_version").and_then(Value::inner).is_some_and(|v| v.starts_with("ATIF"))
         };
@@ -78,7 +78,7 @@ fn is_step(value: Value<'_>) -> bool {
 #[derive(Default)]
 struct AtifReader {
     /// Run of a file with one step per line.
-    lines: Option<Run>,
+    lines: Option<AtifRun>,
     /// Sessions of which a document has been read.
     sessions: HashSet<String>,
 }
@@ -95,7 +95,7 @@ impl Reader for AtifReader {
             self.finish(out);
         }
         let run = self.lines.get_or_insert_with(|| {
-            let mut run = Run::new(out.builder(&Atif), false);
+            let mut run = AtifRun::new(out.builder(&Atif), false);
             // Until there is a step: a header alone says nothing about calls.
             run.b.run.fidelity.lose(Fact::Calls);
             run
@@ -125,12 +125,13 @@ impl AtifReader {
     fn document(&mut self, record: &Record<'_>, root: Value<'_>, out: &mut Out) {
         let session = root.get("session_id").and_then(Value::str);
         let is_later = session.is_some_and(|s| !self.sessions.insert(s.into_owned()));
-        let mut found = vec![Found { value: root, parent: None, holder: None, depth: 0 }];
+        let mut found =
+            vec![EmbeddedDocument { value: root, parent: None, holder: None, depth: 0 }];
         let mut runs: Vec<(Option<usize>, Trajectory)> = Vec::new();
         let mut links: Vec<HashMap<String, Option<Text>>> = Vec::new();
         let mut next = 0;
-        while let Some(&Found { value, parent, holder, depth }) = found.get(next) {
-            let mut run = Run::new(out.builder(&Atif), is_later || parent.is_some());
+        while let Some(&EmbeddedDocument { value, parent, holder, depth }) = found.get(next) {
+            let mut run = AtifRun::new(out.builder(&Atif), is_later || parent.is_some());
             run.root(record, value);
             for step in value.items_at("steps") {
                 run.step(record, step);
@@ -145,7 +146,7 @@ impl AtifReader {
             }
             let holder_of_next = if depth < MAX_DEPTH { Some(next) } else { holder };
             let embedded = value.items_at("subagent_trajectories");
-            found.extend(embedded.filter(|d| d.is_object()).map(|value| Found {
+            found.extend(embedded.filter(|d| d.is_object()).map(|value| EmbeddedDocument {
                 value,
                 parent: Some(next),
                 holder: holder_of_next,
@@ -168,7 +169,7 @@ impl AtifReader {
 
 /// A document inside another one.
 #[derive(Clone, Copy)]
-struct Found<'a> {
+struct EmbeddedDocument<'a> {
     value: Value<'a>,
     /// Index of the parent run.
     parent: Option<usize>,
@@ -178,32 +179,32 @@ struct Found<'a> {
 }
 
 /// Reader state of one trajectory.
-struct Run {
-    b: Builder,
+struct AtifRun {
+    b: TrajectoryBuilder,
     /// Whether the file holds the originals of copied steps.
     originals_known: bool,
     /// Results whose call has not been read yet.
-    waiting: Vec<(String, Answer)>,
+    waiting: Vec<(String, ReaderResult)>,
     /// Calls without IDs.
     unnumbered: Positional,
     /// Call behind each reference to a sub-agent's trajectory.
     links: HashMap<String, Option<Text>>,
-    final_metrics: Option<Metrics>,
-    step_metrics: Metrics,
+    final_metrics: Option<AtifMetrics>,
+    step_metrics: AtifMetrics,
     /// Whether toolmark wrote the file. Values that it does not state are then unknown.
     is_own: bool,
 }
 
 /// Token counts and cost of a step or a run; the two use different names.
 #[derive(Default, Clone, Copy)]
-struct Metrics {
+struct AtifMetrics {
     input: Option<u64>,
     output: Option<u64>,
     cached: Option<u64>,
     cost: Option<Cost>,
 }
 
-impl Metrics {
+impl AtifMetrics {
     fn read(value: Value<'_>) -> Self {
         let mut metrics = Self::default();
         for (key, value) in value.fields() {
@@ -248,11 +249,11 @@ impl Metrics {
 
     fn usage(self) -> Option<Usage> {
         self.input.or(self.output).or(self.cached)?;
-        let tokens = Tokens {
+        let tokens = UsageTokens {
             input: self.input.unwrap_or(0),
             output: self.output.unwrap_or(0),
             cache_read: self.cached.unwrap_or(0),
-            ..Tokens::default()
+            ..UsageTokens::default()
         };
         Some(Usage::new(tokens, Convention::INCLUSIVE))
     }
@@ -260,7 +261,7 @@ impl Metrics {
 
 /// The members of a step, read in one pass.
 #[derive(Default)]
-struct Step<'a> {
+struct AtifStep<'a> {
     id: Option<Value<'a>>,
     source: &'a str,
     time: Option<Timestamp>,
@@ -274,7 +275,7 @@ struct Step<'a> {
     is_copy: bool,
 }
 
-impl<'a> Step<'a> {
+impl<'a> AtifStep<'a> {
     fn new(value: Value<'a>) -> Self {
         let mut step = Self::default();
         for (key, value) in value.fields().filter(|(_, v)| !v.is_null()) {
@@ -314,8 +315,8 @@ fn is_empty(value: Value<'_>) -> bool {
     value.inner() == Some("") || (value.is_array() && value.items().next().is_none())
 }
 
-impl Run {
-    fn new(b: Builder, originals_known: bool) -> Self {
+impl AtifRun {
+    fn new(b: TrajectoryBuilder, originals_known: bool) -> Self {
         Self {
             b,
             originals_known,
@@ -323,7 +324,7 @@ impl Run {
             unnumbered: Positional::default(),
             links: HashMap::new(),
             final_metrics: None,
-            step_metrics: Metrics::default(),
+            step_metrics: AtifMetrics::default(),
             is_own: false,
         }
     }
@@ -342,7 +343,7 @@ impl Run {
                     declared::members(&mut self.b.run, record, value);
                     let extra = value.get("extra");
                     extra.into_iter().for_each(|e| declared::members(&mut self.b.run, record, e));
-                    self.final_metrics = Some(Metrics::read(value));
+                    self.final_metrics = Some(AtifMetrics::read(value));
                 }
                 "extra" if value.get("source_format").is_none() => {
                     declared::members(&mut self.b.run, record, value);
@@ -406,7 +407,7 @@ impl Run {
             self.b.unknown("step that is not an object", at);
             return;
         }
-        let step = Step::new(value);
+        let step = AtifStep::new(value);
         if step.is_copy && self.originals_known {
             self.b.context(Some(record.payload(value)), step.time, at);
             return;
@@ -431,9 +432,14 @@ impl Run {
         }
     }
 
-    fn agent_step(&mut self, record: &Record<'_>, step: &Step<'_>, at: crate::model::At) -> u32 {
+    fn agent_step(
+        &mut self,
+        record: &Record<'_>,
+        step: &AtifStep<'_>,
+        at: crate::model::At,
+    ) -> u32 {
         let number = self.b.step(None, step.time, at);
-        let metrics = step.metrics.map(Metrics::read).unwrap_or_default();
+        let metrics = step.metrics.map(AtifMetrics::read).unwrap_or_default();
         if !step.is_copy {
             self.step_metrics.add(metrics);
         }
@@ -523,7 +529,7 @@ impl Run {
     fn observation(
         &mut self,
         record: &Record<'_>,
-        step: &Step<'_>,
+        step: &AtifStep<'_>,
         observation: Value<'_>,
         number: Option<u32>,
     ) {
@@ -546,7 +552,7 @@ impl Run {
     fn result(
         &mut self,
         record: &Record<'_>,
-        step: &Step<'_>,
+        step: &AtifStep<'_>,
         result: Value<'_>,
         named: Option<&str>,
         number: Option<u32>,
@@ -554,7 +560,7 @@ impl Run {
         let id = result.get("source_call_id").or_else(|| result.get("tool_call_id"));
         let id = id.and_then(Value::str).or(named.map(Into::into));
         let content = if result.is_object() { result.get("content") } else { Some(result) };
-        let answer = Answer::new(content.map(|c| record.payload(c)), record.at_value(result));
+        let answer = ReaderResult::new(content.map(|c| record.payload(c)), record.at_value(result));
         let mut answer = with_status(answer, result, content);
         let known = id.as_deref().map(|id| self.b.find(id));
         let call = match known {
@@ -613,7 +619,7 @@ impl Run {
         }
         let run = &mut self.b.run;
         run.cost = totals.cost;
-        if run.calls.iter().all(|c| c.level == Level::Absent) {
+        if run.calls.iter().all(|c| c.level == StatusLevel::Absent) {
             run.fidelity.lose(Fact::Status);
         }
         self.b.finish()
@@ -622,11 +628,15 @@ impl Run {
 
 /// Sets the status of a result: from a converter's field, or else from an exit code in the
 /// text.
-fn with_status(answer: Answer, result: Value<'_>, content: Option<Value<'_>>) -> Answer {
+fn with_status(
+    answer: ReaderResult,
+    result: Value<'_>,
+    content: Option<Value<'_>>,
+) -> ReaderResult {
     let text = content.map(anthropic::first_text).unwrap_or_default();
     let answer = match failure_mark(result) {
         Some(true) => match anthropic::refusal(&text) {
-            Some(status) => answer.status(status, Level::Denial),
+            Some(status) => answer.status(status, StatusLevel::Denial),
             None => answer.protocol(true),
         },
         Some(false) => answer.protocol(false),
@@ -642,8 +652,8 @@ fn with_status(answer: Answer, result: Value<'_>, content: Option<Value<'_>>) ->
 }
 
 /// Returns the status as toolmark writes it, with its evidence.
-fn stated_status(extra: Value<'_>) -> Option<(Status, Level)> {
-    let level = Level::from_word(extra.word("status_level"))?;
+fn stated_status(extra: Value<'_>) -> Option<(Status, StatusLevel)> {
+    let level = StatusLevel::from_word(extra.word("status_level"))?;
     Some((Status::from_word(extra.word("status"))?, level))
 }
 

@@ -3,11 +3,11 @@
 //! agent (`AssistantMessage`, `FunctionExecutionResultMessage`).
 
 use super::shared::chat_message;
-use super::shared::conversation::{self, Conversations, Dialect};
+use super::shared::conversation::{self, Conversations, MessageDialect};
 use super::shared::positional::Positional;
-use super::shared::turn::{Author, Turn};
-use crate::builder::{Answer, Builder};
-use crate::format::{Confidence, Format, FormatInfo, Probe, Reader, Record};
+use super::shared::turn::{Author, TurnMessage};
+use crate::builder::{ReaderResult, TrajectoryBuilder};
+use crate::format::{Confidence, Format, FormatInfo, FormatProbe, Reader, Record};
 use crate::model::{Fact, Fidelity};
 use toolmark_scan::Value;
 
@@ -39,7 +39,7 @@ impl Format for Autogen {
         &INFO
     }
 
-    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+    fn detect(&self, probe: &FormatProbe<'_>) -> Confidence {
         let sample = conversation::sample_with(probe, AutogenDialect::list);
         let is_own = |m: &Value<'_>| {
             let kind = m.word("type");
@@ -58,7 +58,7 @@ struct AutogenDialect {
     open: Positional,
 }
 
-impl Dialect for AutogenDialect {
+impl MessageDialect for AutogenDialect {
     const FORMAT: &'static dyn Format = &Autogen;
 
     fn list(document: Value<'_>) -> Option<Value<'_>> {
@@ -69,7 +69,7 @@ impl Dialect for AutogenDialect {
             .or_else(|| conversation::messages(document))
     }
 
-    fn message(&mut self, b: &mut Builder, record: &Record<'_>, message: Value<'_>) {
+    fn message(&mut self, b: &mut TrajectoryBuilder, record: &Record<'_>, message: Value<'_>) {
         let kind = message.word("type");
         let content = message.get("content");
         let is_user = message.field_is("source", "user") || kind == "UserMessage";
@@ -83,7 +83,7 @@ impl Dialect for AutogenDialect {
         };
         let time = conversation::stated_time(message);
         let before = b.run.calls.len();
-        let mut turn = Turn::new(b, &mut self.open, record, message, author, None, time);
+        let mut turn = TurnMessage::new(b, &mut self.open, record, message, author, None, time);
         let spent = message.get("models_usage").and_then(chat_message::usage);
         turn.about(None, spent);
         match kind {
@@ -99,7 +99,7 @@ impl Dialect for AutogenDialect {
             _ if author == Author::Tool => {
                 for result in content.into_iter().flat_map(Value::items) {
                     let payload = record.payload_at(result, "content");
-                    let answer = Answer::new(payload, record.at_value(result));
+                    let answer = ReaderResult::new(payload, record.at_value(result));
                     let answer = match result.get("is_error").and_then(Value::as_bool) {
                         Some(failed) => answer.protocol(failed),
                         None => answer,
@@ -131,7 +131,7 @@ impl Dialect for AutogenDialect {
         }
     }
 
-    fn after(&mut self, b: &mut Builder, record: &Record<'_>, document: Value<'_>) {
+    fn after(&mut self, b: &mut TrajectoryBuilder, record: &Record<'_>, document: Value<'_>) {
         b.run.outcome = record.text_at(document, "stop_reason").or(b.run.outcome.take());
     }
 }

@@ -6,13 +6,13 @@
 //! `output.message`, Bedrock's invocation logs, and the session files of Strands, which hold
 //! one `message` each.
 
-use super::shared::conversation::{self, Conversations, Dialect};
+use super::shared::conversation::{self, Conversations, MessageDialect};
 use super::shared::positional::Positional;
 use super::shared::tool_definitions;
-use super::shared::turn::{self, Turn};
-use crate::builder::{Answer, Builder};
-use crate::format::{Confidence, Format, FormatInfo, Probe, Reader, Record};
-use crate::model::{Convention, Fact, Fidelity, Tokens, Usage};
+use super::shared::turn::{self, TurnMessage};
+use crate::builder::{ReaderResult, TrajectoryBuilder};
+use crate::format::{Confidence, Format, FormatInfo, FormatProbe, Reader, Record};
+use crate::model::{Convention, Fact, Fidelity, Usage, UsageTokens};
 use toolmark_scan::Value;
 
 /// Conversations of the Converse API.
@@ -32,7 +32,7 @@ impl Format for BedrockConverse {
         &INFO
     }
 
-    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+    fn detect(&self, probe: &FormatProbe<'_>) -> Confidence {
         if conversation::has_owner(probe) {
             return 0;
         }
@@ -68,7 +68,7 @@ struct ConverseDialect {
     open: Positional,
 }
 
-impl Dialect for ConverseDialect {
+impl MessageDialect for ConverseDialect {
     const FORMAT: &'static dyn Format = &BedrockConverse;
 
     fn list(document: Value<'_>) -> Option<Value<'_>> {
@@ -76,7 +76,7 @@ impl Dialect for ConverseDialect {
         logged.filter(|v| v.is_array()).or_else(|| conversation::messages(document))
     }
 
-    fn before(&mut self, b: &mut Builder, record: &Record<'_>, document: Value<'_>) {
+    fn before(&mut self, b: &mut TrajectoryBuilder, record: &Record<'_>, document: Value<'_>) {
         let request = document.at(&["input", "inputBodyJson"]).unwrap_or(document);
         if let Some(tools) = request.at(&["toolConfig", "tools"]) {
             b.run.tools = tool_definitions::read(record, tools);
@@ -89,14 +89,14 @@ impl Dialect for ConverseDialect {
         }
     }
 
-    fn message(&mut self, b: &mut Builder, record: &Record<'_>, value: Value<'_>) {
+    fn message(&mut self, b: &mut TrajectoryBuilder, record: &Record<'_>, value: Value<'_>) {
         let message = message_of(value);
         let Some(author) = turn::author(message.word("role")) else {
             b.unknown("message without role", record.at_value(value));
             return;
         };
         let time = conversation::stated_time(value);
-        let mut turn = Turn::new(b, &mut self.open, record, message, author, None, time);
+        let mut turn = TurnMessage::new(b, &mut self.open, record, message, author, None, time);
         let spent = [Some(value), message.get("metadata")].into_iter().flatten();
         turn.about(None, spent.filter_map(|v| v.get("usage")).find_map(usage));
         let content = message.get("content");
@@ -112,7 +112,7 @@ impl Dialect for ConverseDialect {
         }
     }
 
-    fn after(&mut self, b: &mut Builder, record: &Record<'_>, document: Value<'_>) {
+    fn after(&mut self, b: &mut TrajectoryBuilder, record: &Record<'_>, document: Value<'_>) {
         let places: [&[&str]; 3] = [&["output", "outputBodyJson"], &["response"], &[]];
         let response = places.iter().find_map(|place| {
             document.at(place).filter(|r| r.at(&["output", "message"]).is_some())
@@ -123,14 +123,14 @@ impl Dialect for ConverseDialect {
     }
 }
 
-fn block(turn: &mut Turn<'_, '_>, record: &Record<'_>, part: Value<'_>) {
+fn block(turn: &mut TurnMessage<'_, '_>, record: &Record<'_>, part: Value<'_>) {
     if let Some(text) = part.get("text") {
         turn.text(text);
     } else if let Some(call) = part.get("toolUse") {
         turn.call(part, call.get("toolUseId"), call.get("name"), call.get("input"));
     } else if let Some(result) = part.get("toolResult") {
         let payload = record.payload_at(result, "content");
-        let answer = Answer::new(payload, record.at_value(part));
+        let answer = ReaderResult::new(payload, record.at_value(part));
         let answer = turn::status(answer, result.word("status"));
         turn.result(result.get("toolUseId"), None, answer);
     } else if let Some(reasoning) = part.get("reasoningContent") {
@@ -151,7 +151,7 @@ fn block(turn: &mut Turn<'_, '_>, record: &Record<'_>, part: Value<'_>) {
 /// Reads token counts. `totalTokens` is the sum of all four: the cache is counted separately.
 fn usage(usage: Value<'_>) -> Option<Usage> {
     let count = |key: &str| usage.get(key).and_then(Value::as_u64);
-    let recorded = Tokens {
+    let recorded = UsageTokens {
         input: count("inputTokens")?,
         output: count("outputTokens").unwrap_or(0),
         cache_read: count("cacheReadInputTokens").unwrap_or(0),

@@ -20,14 +20,14 @@
 use super::shared::declared::{self, Full};
 use super::shared::readers::each_record;
 use super::shared::{python, text_calls};
-use crate::builder::{Builder, NewCall};
-use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
+use crate::builder::{NewCall, TrajectoryBuilder};
+use crate::format::{Confidence, Format, FormatInfo, FormatProbe, Out, Reader, Record};
 use crate::input::buffers;
 use crate::model::{
-    At, Convention, DeclaredOutcome, EventKind, Fact, Fidelity, Payload, Text, Tokens, ToolName,
-    Usage,
+    At, Convention, DeclaredOutcome, EventKind, Fact, Fidelity, Payload, Text, ToolName, Usage,
+    UsageTokens,
 };
-use toolmark_scan::{Kind, Value};
+use toolmark_scan::{JsonKind, Value};
 
 /// BFCL result files.
 pub(crate) struct Bfcl;
@@ -58,7 +58,7 @@ impl Format for Bfcl {
         &INFO
     }
 
-    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+    fn detect(&self, probe: &FormatProbe<'_>) -> Confidence {
         const KNOWN: [&str; 9] = [
             "id",
             "idx",
@@ -103,8 +103,8 @@ impl Format for Bfcl {
 /// enough to identify a file.
 fn holds_calls(result: Value<'_>) -> bool {
     match result.kind() {
-        Kind::String => calls_in_text(&result.str().unwrap_or_default()).is_some(),
-        Kind::Array => result.items().next().is_some_and(|first| {
+        JsonKind::String => calls_in_text(&result.str().unwrap_or_default()).is_some(),
+        JsonKind::Array => result.items().next().is_some_and(|first| {
             first.fields().next().is_some_and(|(_, args)| args.is_object() || args.is_string())
         }),
         _ => false,
@@ -156,7 +156,7 @@ fn read_record(record: &Record<'_>, out: &mut Out) {
     out.push(b.finish());
 }
 
-fn read_result(b: &mut Builder, record: &Record<'_>, result: Value<'_>) {
+fn read_result(b: &mut TrajectoryBuilder, record: &Record<'_>, result: Value<'_>) {
     let is_multi_turn = result.items().next().is_some_and(|turn| turn.is_array());
     if !is_multi_turn {
         read_response(b, record, result);
@@ -174,12 +174,12 @@ fn read_result(b: &mut Builder, record: &Record<'_>, result: Value<'_>) {
 }
 
 /// Reads one response of the model.
-fn read_response(b: &mut Builder, record: &Record<'_>, response: Value<'_>) {
+fn read_response(b: &mut TrajectoryBuilder, record: &Record<'_>, response: Value<'_>) {
     let at = record.at_value(response);
     let step = b.step(None, None, at.clone());
     match response.kind() {
-        Kind::String => read_text(b, record, response, step),
-        Kind::Array => {
+        JsonKind::String => read_text(b, record, response, step),
+        JsonKind::Array => {
             for item in response.items() {
                 if item.is_string() {
                     read_text(b, record, item, step);
@@ -188,13 +188,13 @@ fn read_response(b: &mut Builder, record: &Record<'_>, response: Value<'_>) {
                 }
             }
         }
-        Kind::Object => read_named_args(b, record, response, step),
+        JsonKind::Object => read_named_args(b, record, response, step),
         _ => b.message(step, record.payload(response), None, at),
     }
 }
 
 /// Reads `{"name": args}`, possibly with several calls in one object.
-fn read_named_args(b: &mut Builder, record: &Record<'_>, item: Value<'_>, step: u32) {
+fn read_named_args(b: &mut TrajectoryBuilder, record: &Record<'_>, item: Value<'_>, step: u32) {
     if !item.is_object() {
         b.message(step, record.payload(item), None, record.at_value(item));
         return;
@@ -206,13 +206,13 @@ fn read_named_args(b: &mut Builder, record: &Record<'_>, item: Value<'_>, step: 
     }
 }
 
-fn push_call(b: &mut Builder, name: Text, args: Option<Payload>, step: u32, at: At) {
+fn push_call(b: &mut TrajectoryBuilder, name: Text, args: Option<Payload>, step: u32, at: At) {
     let name = ToolName::new(name);
     b.call(NewCall { id: None, name, args, step: Some(step), time: None, at });
 }
 
 /// Reads calls in one of the textual syntaxes, or otherwise prose.
-fn read_text(b: &mut Builder, record: &Record<'_>, value: Value<'_>, step: u32) {
+fn read_text(b: &mut TrajectoryBuilder, record: &Record<'_>, value: Value<'_>, step: u32) {
     let at = record.at_value(value);
     let text = value.str().unwrap_or_default();
     let Some(found) = calls_in_text(&text) else {
@@ -229,7 +229,7 @@ fn read_text(b: &mut Builder, record: &Record<'_>, value: Value<'_>, step: u32) 
 }
 
 /// Parses a text that consists of calls, in one of the syntaxes that the leaderboard requests.
-fn calls_in_text(text: &str) -> Option<Found> {
+fn calls_in_text(text: &str) -> Option<TextCall> {
     tagged_calls(text).or_else(|| json_calls(text)).or_else(|| python_calls(text))
 }
 
@@ -242,10 +242,10 @@ fn is_provider_error(text: &str) -> bool {
 }
 
 /// Name and arguments of calls found in a text.
-type Found = Vec<(String, Option<Payload>)>;
+type TextCall = Vec<(String, Option<Payload>)>;
 
 /// Parses consecutive `<tool_call>{"name": …, "arguments": …}</tool_call>`.
-fn tagged_calls(text: &str) -> Option<Found> {
+fn tagged_calls(text: &str) -> Option<TextCall> {
     let mut found = Vec::new();
     for part in text.split("<tool_call>").skip(1) {
         let body = part.split_once("</tool_call>").map_or(part, |(body, _)| body).trim();
@@ -259,7 +259,7 @@ const OPENINGS: [&str; 4] = ["<|python_tag|>", "<function_call>", "<functioncall
 
 /// Parses calls as JSON: one value, or several separated by semicolons, as Llama was trained
 /// to write parallel calls.
-fn json_calls(text: &str) -> Option<Found> {
+fn json_calls(text: &str) -> Option<TextCall> {
     let text = text.trim();
     let text = OPENINGS.iter().find_map(|o| text.strip_prefix(o)).unwrap_or(text).trim();
     if !text.starts_with(['{', '[']) {
@@ -268,25 +268,25 @@ fn json_calls(text: &str) -> Option<Found> {
     if let Some(found) = json_list(text) {
         return Some(found);
     }
-    let found: Option<Vec<Found>> =
+    let found: Option<Vec<TextCall>> =
         python::split(text, b';').into_iter().map(|part| json_list(part.trim())).collect();
     Some(found?.into_iter().flatten().collect())
 }
 
 /// Parses `{"tool_calls": [{"name": …, "arguments": …}]}`, only such a list, or only one call.
-fn json_list(text: &str) -> Option<Found> {
+fn json_list(text: &str) -> Option<TextCall> {
     let found = buffers::with_json(text, |root| {
         let list = root.get("tool_calls").filter(|c| c.is_array()).unwrap_or(root);
         match list.kind() {
-            Kind::Array => list.items().map(text_calls::named).collect(),
+            JsonKind::Array => list.items().map(text_calls::named).collect(),
             _ => text_calls::named(list).map(|call| vec![call]),
         }
     });
-    found?.filter(|calls: &Found| !calls.is_empty())
+    found?.filter(|calls: &TextCall| !calls.is_empty())
 }
 
 /// Parses `[f(x=1), g()]`.
-fn python_calls(text: &str) -> Option<Found> {
+fn python_calls(text: &str) -> Option<TextCall> {
     let calls = python::calls(text)?;
     let args = |call: &python::PythonCall<'_>| match python::keywords_to_json(call.args) {
         Some(json) => Payload::json(Text::owned(json)),
@@ -302,8 +302,11 @@ fn usage(entry: Value<'_>) -> Option<Usage> {
     if input.is_none() && output.is_none() {
         return None;
     }
-    let recorded =
-        Tokens { input: input.unwrap_or(0), output: output.unwrap_or(0), ..Tokens::default() };
+    let recorded = UsageTokens {
+        input: input.unwrap_or(0),
+        output: output.unwrap_or(0),
+        ..UsageTokens::default()
+    };
     Some(Usage::new(recorded, Convention::INCLUSIVE))
 }
 

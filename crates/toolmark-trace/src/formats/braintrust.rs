@@ -2,8 +2,8 @@
 //! `span_attributes.type`, and times and tokens in `metrics`.
 
 use super::shared::chat_message;
-use super::shared::spans::{Kind, Span, SpanList};
-use crate::format::{Confidence, Format, FormatInfo, Probe, Reader, Record};
+use super::shared::spans::{SpanList, SpanRole, TelemetrySpan};
+use crate::format::{Confidence, Format, FormatInfo, FormatProbe, Reader, Record};
 use crate::model::{Cost, Fact, Fidelity, time};
 use toolmark_scan::Value;
 
@@ -32,7 +32,7 @@ impl Format for Braintrust {
         &INFO
     }
 
-    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+    fn detect(&self, probe: &FormatProbe<'_>) -> Confidence {
         if SPANS.is_in(probe) { 100 } else { 0 }
     }
 
@@ -41,8 +41,8 @@ impl Format for Braintrust {
     }
 }
 
-fn read_span(record: &Record<'_>, row: Value<'_>) -> Span {
-    let mut span = Span::new(record.at_value(row));
+fn read_span(record: &Record<'_>, row: Value<'_>) -> TelemetrySpan {
+    let mut span = TelemetrySpan::new(record.at_value(row));
     let text = |key: &str| row.get(key).and_then(Value::str).map(String::from);
     span.id = text("span_id").unwrap_or_default();
     span.trace = text("root_span_id").unwrap_or_default();
@@ -68,8 +68,8 @@ fn read_span(record: &Record<'_>, row: Value<'_>) -> Span {
             facts.usage = row.get("metrics").and_then(chat_message::usage);
             facts.of_response(input, output)
         }
-        "task" | "eval" if span.parent.is_none() => Kind::Agent,
-        _ => Kind::Part,
+        "task" | "eval" if span.parent.is_none() => SpanRole::Agent,
+        _ => SpanRole::Part,
     });
     span
 }

@@ -8,9 +8,9 @@
 
 use super::shared::declared;
 use super::shared::readers::each_record;
-use crate::builder::{Answer, Builder, NewCall};
+use crate::builder::{NewCall, ReaderResult, TrajectoryBuilder};
 use crate::call_shapes::{NotCalls, calls_in};
-use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
+use crate::format::{Confidence, Format, FormatInfo, FormatProbe, Out, Reader, Record};
 use crate::model::{Fact, Fidelity, Payload, Text, ToolName};
 use toolmark_scan::Value;
 
@@ -65,7 +65,7 @@ impl Format for CallRows {
         &INFO
     }
 
-    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+    fn detect(&self, probe: &FormatProbe<'_>) -> Confidence {
         let records = probe.records();
         if !records.is_empty() && records.iter().all(|record| is_suite_input(*record)) {
             return 70;
@@ -118,7 +118,7 @@ fn read_record(record: &Record<'_>, out: &mut Out) {
 }
 
 /// Reads the steps of a run: the thought, action and observation of each.
-fn trajectory(b: &mut Builder, record: &Record<'_>, output: Value<'_>) {
+fn trajectory(b: &mut TrajectoryBuilder, record: &Record<'_>, output: Value<'_>) {
     for fact in [Fact::Results, Fact::Status, Fact::Reasoning] {
         b.run.fidelity.gain(fact);
     }
@@ -151,7 +151,7 @@ fn is_suite_input(object: Value<'_>) -> bool {
 
 /// Reads a step: its thought, its action, and its calls. `tool_used` and `tool_args` are the
 /// only call of a step.
-pub(super) fn step(b: &mut Builder, record: &Record<'_>, item: Value<'_>) {
+pub(super) fn step(b: &mut TrajectoryBuilder, record: &Record<'_>, item: Value<'_>) {
     let words = |step: Value<'_>, key: &str| {
         let text = step.get(key).filter(|text| text.is_string())?;
         Some((record.payload(text), record.at_value(text)))
@@ -174,7 +174,7 @@ pub(super) fn step(b: &mut Builder, record: &Record<'_>, item: Value<'_>) {
             .find_map(|key| Some(record.payload(call.get(key).filter(|value| !value.is_null())?)));
         let success = call.get("success").and_then(Value::as_bool);
         if result.is_some() || success.is_some() {
-            let answer = Answer::new(result, at);
+            let answer = ReaderResult::new(result, at);
             let answer = match success {
                 Some(success) => answer.protocol(!success),
                 None => answer,
@@ -186,7 +186,7 @@ pub(super) fn step(b: &mut Builder, record: &Record<'_>, item: Value<'_>) {
 }
 
 /// Reads the call of a step that has one at most.
-fn only_call(b: &mut Builder, record: &Record<'_>, item: Value<'_>, step: u32) {
+fn only_call(b: &mut TrajectoryBuilder, record: &Record<'_>, item: Value<'_>, step: u32) {
     let known = |key: &str| item.get(key).filter(|value| !value.is_null());
     let Some(tool) = known("tool_used").filter(|tool| !tool.is("")) else { return };
     let at = record.at_value(item);
@@ -201,7 +201,7 @@ fn only_call(b: &mut Builder, record: &Record<'_>, item: Value<'_>, step: u32) {
     let (result, error) = (known("tool_result"), known("error"));
     if result.or(error).is_some() || item.has("error") {
         let payload = result.or(error).map(|value| record.payload(value));
-        let answer = Answer::new(payload, at);
+        let answer = ReaderResult::new(payload, at);
         // Without the member, nothing says whether the call failed.
         let answer = if item.has("error") { answer.protocol(error.is_some()) } else { answer };
         b.answer_call(index, answer);
@@ -209,7 +209,7 @@ fn only_call(b: &mut Builder, record: &Record<'_>, item: Value<'_>, step: u32) {
 }
 
 /// Reads the only response of the row.
-fn response(b: &mut Builder, record: &Record<'_>, output: Value<'_>, out: &mut Out) {
+fn response(b: &mut TrajectoryBuilder, record: &Record<'_>, output: Value<'_>, out: &mut Out) {
     let at = record.at_value(output);
     let payload = record.payload(output);
     let step = b.step(None, None, at.clone());

@@ -5,9 +5,9 @@
 
 use super::shared::positional::Positional;
 use super::shared::readers::each_record;
-use super::shared::turn::{Author, Turn, author};
-use crate::builder::{Answer, Builder};
-use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
+use super::shared::turn::{Author, TurnMessage, author};
+use crate::builder::{ReaderResult, TrajectoryBuilder};
+use crate::format::{Confidence, Format, FormatInfo, FormatProbe, Out, Reader, Record};
 use crate::model::{Fact, Fidelity, Payload, Text, ToolName, time};
 use std::collections::{HashMap, HashSet};
 use toolmark_scan::Value;
@@ -37,7 +37,7 @@ impl Format for ChatGpt {
         &INFO
     }
 
-    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+    fn detect(&self, probe: &FormatProbe<'_>) -> Confidence {
         let is_node = |node: Value<'_>| node.has("message") && node.has("parent");
         let is_own = |r: Value<'_>| {
             let mut nodes = r.get("mapping").into_iter().flat_map(Value::fields);
@@ -92,7 +92,12 @@ fn read_conversation(record: &Record<'_>, out: &mut Out) {
     out.push(b.finish());
 }
 
-fn read_message(b: &mut Builder, open: &mut Positional, record: &Record<'_>, message: Value<'_>) {
+fn read_message(
+    b: &mut TrajectoryBuilder,
+    open: &mut Positional,
+    record: &Record<'_>,
+    message: Value<'_>,
+) {
     let at = record.at_value(message);
     let role = message.at(&["author", "role"]).and_then(Value::inner).unwrap_or("");
     let Some(author) = author(role) else {
@@ -108,7 +113,7 @@ fn read_message(b: &mut Builder, open: &mut Positional, record: &Record<'_>, mes
         || is_hidden.and_then(Value::as_bool) == Some(true);
     let author = if is_context && author == Author::User { Author::System } else { author };
     let text = content.and_then(|c| words(record, c));
-    let mut turn = Turn::new(b, open, record, message, author, None, time);
+    let mut turn = TurnMessage::new(b, open, record, message, author, None, time);
     let model = message.at(&["metadata", "model_slug"]).and_then(|m| record.text(m));
     turn.about(model, None);
     let recipient = record.text_at(message, "recipient").filter(|to| !to.is("all"));
@@ -119,7 +124,7 @@ fn read_message(b: &mut Builder, open: &mut Positional, record: &Record<'_>, mes
         (Author::Tool, _) => {
             let outcome = message.at(&["metadata", "aggregate_result", "status"]);
             let outcome = outcome.and_then(Value::inner).unwrap_or("");
-            let answer = Answer::new(text, at);
+            let answer = ReaderResult::new(text, at);
             let answer = match outcome {
                 "success" => answer.protocol(false),
                 _ if outcome.starts_with("failed") || kind == "system_error" => {

@@ -3,11 +3,11 @@
 //! oldest exports have only the text.
 
 use super::shared::anthropic;
-use super::shared::conversation::{self, Conversations, Dialect};
+use super::shared::conversation::{self, Conversations, MessageDialect};
 use super::shared::positional::Positional;
-use super::shared::turn::{self, Turn};
-use crate::builder::{Answer, Builder};
-use crate::format::{Confidence, Format, FormatInfo, Probe, Reader, Record};
+use super::shared::turn::{self, TurnMessage};
+use crate::builder::{ReaderResult, TrajectoryBuilder};
+use crate::format::{Confidence, Format, FormatInfo, FormatProbe, Reader, Record};
 use crate::model::{Fact, Fidelity, Text, time};
 use toolmark_scan::Value;
 
@@ -36,7 +36,7 @@ impl Format for ClaudeAi {
         &INFO
     }
 
-    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+    fn detect(&self, probe: &FormatProbe<'_>) -> Confidence {
         let is_own = |r: Value<'_>| r.get("chat_messages").is_some_and(Value::is_array);
         if probe.any(is_own) { 100 } else { 0 }
     }
@@ -51,26 +51,26 @@ struct ExportDialect {
     open: Positional,
 }
 
-impl Dialect for ExportDialect {
+impl MessageDialect for ExportDialect {
     const FORMAT: &'static dyn Format = &ClaudeAi;
 
     fn list(document: Value<'_>) -> Option<Value<'_>> {
         document.get("chat_messages").filter(|list| list.is_array())
     }
 
-    fn before(&mut self, b: &mut Builder, record: &Record<'_>, conversation: Value<'_>) {
+    fn before(&mut self, b: &mut TrajectoryBuilder, record: &Record<'_>, conversation: Value<'_>) {
         b.run.agent.name = Some(Text::owned("claude.ai"));
         b.run.id = record.text_at(conversation, "uuid");
     }
 
-    fn message(&mut self, b: &mut Builder, record: &Record<'_>, message: Value<'_>) {
+    fn message(&mut self, b: &mut TrajectoryBuilder, record: &Record<'_>, message: Value<'_>) {
         let Some(author) = turn::author(message.word("sender")) else {
             b.unknown("message without sender", record.at_value(message));
             return;
         };
         let time = conversation::stated_time(message);
         let id = record.text_at(message, "uuid");
-        let mut turn = Turn::new(b, &mut self.open, record, message, author, id, time);
+        let mut turn = TurnMessage::new(b, &mut self.open, record, message, author, id, time);
         let content = message.get("content").filter(|c| c.items().next().is_some());
         for part in content.into_iter().flat_map(Value::items) {
             let began = part.get("start_timestamp").and_then(time::from_value);
@@ -85,7 +85,7 @@ impl Dialect for ExportDialect {
     }
 }
 
-fn block(turn: &mut Turn<'_, '_>, record: &Record<'_>, part: Value<'_>) {
+fn block(turn: &mut TurnMessage<'_, '_>, record: &Record<'_>, part: Value<'_>) {
     match part.word("type") {
         "text" => {
             if let Some(text) = part.get("text") {
@@ -97,7 +97,7 @@ fn block(turn: &mut Turn<'_, '_>, record: &Record<'_>, part: Value<'_>) {
             turn.call(part, part.get("id"), part.get("name"), part.get("input"));
         }
         "tool_result" => {
-            let answer: Answer = anthropic::result_answer(record, part);
+            let answer: ReaderResult = anthropic::result_answer(record, part);
             turn.result(part.get("tool_use_id"), part.get("name"), answer);
         }
         "image" | "document" | "voice_note" => turn.attachment(part),

@@ -7,8 +7,8 @@
 
 use super::shared::claude_words::{UserWords, user_words};
 use super::shared::{anthropic, claude};
-use crate::builder::Builder;
-use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
+use crate::builder::TrajectoryBuilder;
+use crate::format::{Confidence, Format, FormatInfo, FormatProbe, Out, Reader, Record};
 use crate::join::begins_with_any;
 use crate::model::{EventKind, Fact, Fidelity, Move, Parent, Text, Trajectory, time};
 use jiff::Timestamp;
@@ -37,7 +37,7 @@ impl Format for ClaudeCode {
         &INFO
     }
 
-    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+    fn detect(&self, probe: &FormatProbe<'_>) -> Confidence {
         let is_in_tree = |r: Value<'_>| {
             r.get("uuid").is_some()
                 && r.has("parentUuid")
@@ -64,7 +64,7 @@ impl Format for ClaudeCode {
     }
 
     fn reader(&self) -> Box<dyn Reader> {
-        Box::<SessionReader>::default()
+        Box::<ClaudeCodeReader>::default()
     }
 
     fn companions(&self, path: &Path, run: &Trajectory) -> Vec<PathBuf> {
@@ -101,7 +101,7 @@ fn is_of_session(path: &Path, session: &str) -> bool {
 
 /// The relevant members of a line, read in one pass.
 #[derive(Default)]
-struct Line<'a> {
+struct ClaudeCodeLine<'a> {
     kind: &'a str,
     kind_value: Option<Value<'a>>,
     subtype: &'a str,
@@ -124,7 +124,7 @@ struct Line<'a> {
     attachment: Option<Value<'a>>,
 }
 
-impl<'a> Line<'a> {
+impl<'a> ClaudeCodeLine<'a> {
     fn new(value: Value<'a>) -> Self {
         let mut line = Self::default();
         for (key, value) in value.fields() {
@@ -164,11 +164,11 @@ impl<'a> Line<'a> {
     }
 
     /// Returns the action of a sub-agent in a progress line: the sub-agent's ID and its own line.
-    fn relayed(&self) -> Option<(Value<'a>, Line<'a>)> {
+    fn relayed(&self) -> Option<(Value<'a>, ClaudeCodeLine<'a>)> {
         let data = self.data.filter(|_| self.kind == "progress")?;
         let agent = data.get("agentId").filter(|id| id.is_string())?;
         let inner = data.get("message").filter(|m| m.is_object())?;
-        let mut line = Line::new(inner);
+        let mut line = ClaudeCodeLine::new(inner);
         line.timestamp = line.timestamp.or(self.timestamp);
         line.is_sidechain = true;
         Some((agent, line))
@@ -190,13 +190,13 @@ fn is_of_person(origin: Option<Value<'_>>) -> bool {
 }
 
 #[derive(Default)]
-struct SessionReader {
-    main: Option<Builder>,
+struct ClaudeCodeReader {
+    main: Option<TrajectoryBuilder>,
     /// Sub-agents whose lines are in this file, by agent ID or by their root.
-    sides: Vec<Builder>,
+    sides: Vec<TrajectoryBuilder>,
     side_by_key: HashMap<String, usize>,
     /// Sub-agents read from progress lines, with the call that started each.
-    relayed: Vec<(Builder, Option<Text>)>,
+    relayed: Vec<(TrajectoryBuilder, Option<Text>)>,
     relayed_by_id: HashMap<String, usize>,
     /// Hashes of lines already read: a resumed session repeats the earlier ones.
     seen: HashSet<u64, BuildHasherDefault<Hashed>>,
@@ -208,10 +208,10 @@ struct SessionReader {
     command_turn: Option<usize>,
 }
 
-impl Reader for SessionReader {
+impl Reader for ClaudeCodeReader {
     fn record(&mut self, record: &Record<'_>, out: &mut Out) {
         let Some(value) = out.object(record, "a session line") else { return };
-        let line = Line::new(value);
+        let line = ClaudeCodeLine::new(value);
         if let Some(uuid) = line.uuid
             && !self.seen.insert(hash(uuid))
         {
@@ -322,14 +322,14 @@ fn has_own_file(session_file: &str, session: Option<&Text>, agent: &str) -> bool
         || beside.is_file() && is_of_session(&beside, &session)
 }
 
-impl SessionReader {
+impl ClaudeCodeReader {
     /// Reads a progress line about a sub-agent.
     fn relay(
         &mut self,
         record: &Record<'_>,
-        line: &Line<'_>,
+        line: &ClaudeCodeLine<'_>,
         agent: Value<'_>,
-        inner: &Line<'_>,
+        inner: &ClaudeCodeLine<'_>,
         out: &Out,
     ) {
         if let Some(uuid) = inner.uuid
@@ -359,7 +359,12 @@ impl SessionReader {
     }
 
     /// Returns the trajectory that a line belongs to.
-    fn builder_for(&mut self, line: &Line<'_>, record: &Record<'_>, out: &Out) -> &mut Builder {
+    fn builder_for(
+        &mut self,
+        line: &ClaudeCodeLine<'_>,
+        record: &Record<'_>,
+        out: &Out,
+    ) -> &mut TrajectoryBuilder {
         let new = || {
             let mut b = out.builder(&ClaudeCode);
             b.run.agent.name = Some(Text::owned("claude-code"));
@@ -421,7 +426,7 @@ impl SessionReader {
 
     /// Returns the key shared by the lines of one inline sub-agent: its ID, or the root of the
     /// chain of parents.
-    fn side_key(&self, line: &Line<'_>) -> String {
+    fn side_key(&self, line: &ClaudeCodeLine<'_>) -> String {
         if let Some(agent) = line.agent.and_then(Value::str) {
             return agent.into_owned();
         }
@@ -461,7 +466,7 @@ fn hash(text: &str) -> u64 {
 
 /// Records the current directory. Every line contains it; the effect of a `cd` command shows
 /// in the next line.
-fn note_directory(b: &mut Builder, record: &Record<'_>, line: &Line<'_>) {
+fn note_directory(b: &mut TrajectoryBuilder, record: &Record<'_>, line: &ClaudeCodeLine<'_>) {
     let Some(cwd) = line.cwd.and_then(|c| record.text(c)) else { return };
     let last = b.run.moves.last().map(|last| &last.to).or(b.run.cwd.as_ref());
     match last {
@@ -472,7 +477,7 @@ fn note_directory(b: &mut Builder, record: &Record<'_>, line: &Line<'_>) {
     }
 }
 
-fn assistant_line(b: &mut Builder, record: &Record<'_>, line: &Line<'_>) {
+fn assistant_line(b: &mut TrajectoryBuilder, record: &Record<'_>, line: &ClaudeCodeLine<'_>) {
     match line.message {
         Some(message) => {
             claude::assistant(b, record, message, line.is_api_error, line.time(), record.at());
@@ -482,11 +487,11 @@ fn assistant_line(b: &mut Builder, record: &Record<'_>, line: &Line<'_>) {
 }
 
 /// Reads a user line. Returns the turn that a slash command started, for
-/// [`SessionReader::command_turn`].
+/// [`ClaudeCodeReader::command_turn`].
 fn user_line(
-    b: &mut Builder,
+    b: &mut TrajectoryBuilder,
     record: &Record<'_>,
-    line: &Line<'_>,
+    line: &ClaudeCodeLine<'_>,
     command_before: Option<usize>,
 ) -> Option<usize> {
     let time = line.time();
@@ -513,9 +518,9 @@ fn user_line(
 
 /// Reads the text of a user line, which starts a turn only if it is a person's request.
 fn user_text(
-    b: &mut Builder,
+    b: &mut TrajectoryBuilder,
     record: &Record<'_>,
-    line: &Line<'_>,
+    line: &ClaudeCodeLine<'_>,
     content: Option<Value<'_>>,
     command_before: Option<usize>,
 ) -> Option<usize> {
@@ -543,7 +548,7 @@ fn user_text(
     None
 }
 
-fn system_line(b: &mut Builder, record: &Record<'_>, line: &Line<'_>) {
+fn system_line(b: &mut TrajectoryBuilder, record: &Record<'_>, line: &ClaudeCodeLine<'_>) {
     let kind = claude::system_kind(line.subtype);
     let text = line.content.map(|c| record.payload(c));
     b.event(kind, text, None, line.time(), record.at());
@@ -610,9 +615,9 @@ mod tests {
         )
         .unwrap();
         let runs: Vec<_> =
-            crate::read_path(&session, &crate::Options::default()).unwrap().collect();
+            crate::read_path(&session, &crate::ReadOptions::default()).unwrap().collect();
         assert!(runs[0].children.is_empty());
-        let loaded = crate::load_path(&session, &crate::Options::default()).unwrap();
+        let loaded = crate::load_path(&session, &crate::ReadOptions::default()).unwrap();
         assert_eq!(loaded.runs[0].children.len(), 1);
         assert!(!loaded.runs[0].children[0].relayed);
     }

@@ -7,10 +7,10 @@
 //! responses and no tokens; only `PostToolBatch` shows which calls were made in parallel.
 
 use super::shared::claude::skill_event;
-use crate::builder::{Answer, Builder, NewCall};
-use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
+use crate::builder::{NewCall, ReaderResult, TrajectoryBuilder};
+use crate::format::{Confidence, Format, FormatInfo, FormatProbe, Out, Reader, Record};
 use crate::model::{
-    Call, EventKind, Fact, Fidelity, Level, Parent, Status, Text, ToolName, Trajectory, time,
+    Call, EventKind, Fact, Fidelity, Parent, Status, StatusLevel, Text, ToolName, Trajectory, time,
 };
 use jiff::{SignedDuration, Timestamp};
 use std::collections::{HashMap, VecDeque};
@@ -70,7 +70,7 @@ impl Format for ClaudeHooks {
         &INFO
     }
 
-    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+    fn detect(&self, probe: &FormatProbe<'_>) -> Confidence {
         let payloads = probe.records().iter().filter_map(|r| payload_of(*r));
         let mut best = 0;
         for payload in payloads {
@@ -98,7 +98,7 @@ fn payload_of(line: Value<'_>) -> Option<Value<'_>> {
 
 #[derive(Default)]
 struct HookReader {
-    sessions: Vec<Session>,
+    sessions: Vec<ClaudeHooksSession>,
     by_id: HashMap<String, usize>,
 }
 
@@ -119,7 +119,7 @@ impl Reader for HookReader {
             Some(&known) => known,
             None => {
                 self.by_id.insert(id.to_string(), next);
-                self.sessions.push(Session::new(out));
+                self.sessions.push(ClaudeHooksSession::new(out));
                 next
             }
         };
@@ -133,23 +133,23 @@ impl Reader for HookReader {
     }
 }
 
-struct Session {
-    main: Agent,
+struct ClaudeHooksSession {
+    main: HooksAgent,
     /// Sub-agents in order of appearance.
-    agents: Vec<Agent>,
+    agents: Vec<HooksAgent>,
     by_id: HashMap<String, usize>,
 }
 
 /// An agent of a session.
-struct Agent {
-    b: Builder,
+struct HooksAgent {
+    b: TrajectoryBuilder,
     /// Calls without an ID and without a result, by tool.
     waiting: HashMap<String, VecDeque<u32>>,
 }
 
-impl Session {
+impl ClaudeHooksSession {
     fn new(out: &Out) -> Self {
-        Self { main: Agent::new(out), agents: Vec::new(), by_id: HashMap::new() }
+        Self { main: HooksAgent::new(out), agents: Vec::new(), by_id: HashMap::new() }
     }
 
     fn payload(
@@ -186,11 +186,11 @@ impl Session {
         record: &Record<'_>,
         payload: Value<'_>,
         out: &Out,
-    ) -> &mut Agent {
+    ) -> &mut HooksAgent {
         let next = self.agents.len();
         let index = *self.by_id.entry(id.get().into_owned()).or_insert(next);
         if index == next {
-            let mut agent = Agent::new(out);
+            let mut agent = HooksAgent::new(out);
             agent.b.run.id = Some(id);
             agent.b.run.cwd = record.text_at(payload, "cwd");
             agent.b.run.agent.name = record.text_at(payload, "agent_type");
@@ -228,7 +228,7 @@ fn host(transcript: &str) -> &'static str {
     }
 }
 
-impl Agent {
+impl HooksAgent {
     fn new(out: &Out) -> Self {
         Self { b: out.builder(&ClaudeHooks), waiting: HashMap::new() }
     }
@@ -251,16 +251,16 @@ impl Agent {
             }
             "PostToolUseFailure" => {
                 let cut_off = payload.is_true("is_interrupt");
-                let answer = Answer::new(text("error"), record.at());
+                let answer = ReaderResult::new(text("error"), record.at());
                 let answer = match cut_off {
-                    true => answer.status(Status::Interrupted, Level::Protocol),
+                    true => answer.status(Status::Interrupted, StatusLevel::Protocol),
                     false => answer.protocol(true),
                 };
                 self.answer(record, payload, answer, time);
             }
             "PermissionDenied" => {
-                let answer = Answer::new(text("reason"), record.at());
-                let answer = answer.status(Status::Denied, Level::Denial);
+                let answer = ReaderResult::new(text("reason"), record.at());
+                let answer = answer.status(Status::Denied, StatusLevel::Denial);
                 self.answer(record, payload, answer, time);
             }
             "PostToolBatch" => self.batch(record, payload, time),
@@ -311,7 +311,7 @@ impl Agent {
         &mut self,
         record: &Record<'_>,
         payload: Value<'_>,
-        answer: Answer,
+        answer: ReaderResult,
         time: Option<Timestamp>,
     ) {
         let ms = payload.get("duration_ms").and_then(Value::as_f64);
@@ -352,12 +352,12 @@ impl Agent {
 
 /// Reads `tool_response`. The event alone means that the tool completed; the response of some
 /// tools contains more.
-fn responded(record: &Record<'_>, payload: Value<'_>) -> Answer {
+fn responded(record: &Record<'_>, payload: Value<'_>) -> ReaderResult {
     let response = payload.get("tool_response");
-    let answer = Answer::new(response.map(|r| record.payload(r)), record.at());
+    let answer = ReaderResult::new(response.map(|r| record.payload(r)), record.at());
     let says = |key: &str| response.and_then(|r| r.get(key)).and_then(Value::as_bool);
     if says("interrupted") == Some(true) {
-        return answer.status(Status::Interrupted, Level::Protocol);
+        return answer.status(Status::Interrupted, StatusLevel::Protocol);
     }
     let failed = says("is_error").or(says("isError")).or(says("success").map(|ok| !ok));
     answer.protocol(failed.unwrap_or(false))

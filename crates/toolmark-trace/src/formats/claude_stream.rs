@@ -10,11 +10,11 @@
 
 use super::shared::claude_words::{UserWords, user_words};
 use super::shared::{anthropic, claude, declared};
-use crate::builder::Builder;
-use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
+use crate::builder::TrajectoryBuilder;
+use crate::format::{Confidence, Format, FormatInfo, FormatProbe, Out, Reader, Record};
 use crate::model::{
-    Convention, Cost, DeclaredOutcome, EventKind, Fact, Fidelity, Level, MAX_DEPTH, Parent,
-    Payload, Status, Text, ToolDefinition, Trajectory, Usage, time,
+    Convention, Cost, DeclaredOutcome, EventKind, Fact, Fidelity, MAX_DEPTH, Parent, Payload,
+    Status, StatusLevel, Text, ToolDefinition, Trajectory, Usage, time,
 };
 use jiff::Timestamp;
 use std::collections::HashMap;
@@ -37,7 +37,7 @@ impl Format for ClaudeStream {
         &INFO
     }
 
-    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+    fn detect(&self, probe: &FormatProbe<'_>) -> Confidence {
         let mut best = 0;
         for &record in probe.records() {
             // The same events, but tool calls in events of their own: Cursor.
@@ -106,7 +106,7 @@ fn confidence(event: Value<'_>) -> Confidence {
 
 /// The relevant members of an event, read in one pass.
 #[derive(Default)]
-struct Line<'a> {
+struct ClaudeStreamLine<'a> {
     kind: &'a str,
     message: Option<Value<'a>>,
     session: Option<Value<'a>>,
@@ -116,7 +116,7 @@ struct Line<'a> {
     is_synthetic: bool,
 }
 
-impl<'a> Line<'a> {
+impl<'a> ClaudeStreamLine<'a> {
     fn new(value: Value<'a>) -> Self {
         let mut line = Self::default();
         for (key, value) in value.fields() {
@@ -140,7 +140,7 @@ impl<'a> Line<'a> {
 }
 
 struct StreamReader {
-    session: Option<Session>,
+    session: Option<ClaudeStreamSession>,
 }
 
 impl Reader for StreamReader {
@@ -168,18 +168,22 @@ impl StreamReader {
             out.skip(&record.at_value(event), "not an event: expected an object");
             return;
         }
-        let line = Line::new(event);
+        let line = ClaudeStreamLine::new(event);
         // Some tools put what belongs to the event itself into `message`.
         let wrapped =
             line.message.filter(|m| m.is_object() && !matches!(line.kind, "assistant" | "user"));
         let body = wrapped.unwrap_or(event);
         let id = line.session.or(body.get("session_id")).and_then(|s| record.text(s));
         let is_init = line.kind == "system" && body.field_is("subtype", "init");
-        let other = |s: &Session| s.main.run.id.is_some() && id.is_some() && s.main.run.id != id;
+        let other = |s: &ClaudeStreamSession| {
+            s.main.run.id.is_some() && id.is_some() && s.main.run.id != id
+        };
         if is_init && self.session.as_ref().is_some_and(other) {
             self.finish(out);
         }
-        let session = self.session.get_or_insert_with(|| Session::new(out.builder(&ClaudeStream)));
+        let session = self
+            .session
+            .get_or_insert_with(|| ClaudeStreamSession::new(out.builder(&ClaudeStream)));
         if session.main.run.id.is_none() {
             session.main.run.id = id;
         }
@@ -211,10 +215,10 @@ impl StreamReader {
     }
 }
 
-struct Session {
-    main: Builder,
+struct ClaudeStreamSession {
+    main: TrajectoryBuilder,
     /// Sub-agents, in order of appearance, by the ID of the call that started them.
-    agents: Vec<(String, Builder)>,
+    agents: Vec<(String, TrajectoryBuilder)>,
     agent_by_call: HashMap<String, usize>,
     usage: Option<Usage>,
     /// Cost stated by the last `result`; it is cumulative within a process.
@@ -224,13 +228,13 @@ struct Session {
     has_init: bool,
 }
 
-fn new_builder(mut b: Builder) -> Builder {
+fn new_builder(mut b: TrajectoryBuilder) -> TrajectoryBuilder {
     b.run.agent.name = Some(Text::owned("claude-code"));
     b
 }
 
-impl Session {
-    fn new(main: Builder) -> Self {
+impl ClaudeStreamSession {
+    fn new(main: TrajectoryBuilder) -> Self {
         Self {
             main: new_builder(main),
             agents: Vec::new(),
@@ -243,7 +247,7 @@ impl Session {
     }
 
     /// Returns the trajectory that an event belongs to.
-    fn builder_for(&mut self, line: &Line<'_>, out: &Out) -> &mut Builder {
+    fn builder_for(&mut self, line: &ClaudeStreamLine<'_>, out: &Out) -> &mut TrajectoryBuilder {
         let Some(call) = line.parent.and_then(Value::str) else { return &mut self.main };
         let next = self.agents.len();
         let index = match self.agent_by_call.get(&*call) {
@@ -257,7 +261,7 @@ impl Session {
         &mut self.agents[index].1
     }
 
-    fn system(&mut self, record: &Record<'_>, body: Value<'_>, line: &Line<'_>) {
+    fn system(&mut self, record: &Record<'_>, body: Value<'_>, line: &ClaudeStreamLine<'_>) {
         let subtype = body.word("subtype");
         let kind = match subtype {
             "init" => {
@@ -295,7 +299,7 @@ impl Session {
         }
     }
 
-    fn result(&mut self, record: &Record<'_>, body: Value<'_>, line: &Line<'_>) {
+    fn result(&mut self, record: &Record<'_>, body: Value<'_>, line: &ClaudeStreamLine<'_>) {
         let (mut text, mut failed) = (None, false);
         for (key, value) in body.fields() {
             match key.inner().unwrap_or("") {
@@ -427,7 +431,12 @@ impl Session {
 }
 
 /// Makes the sub-agent that `call` started a child of `owner`.
-fn hang_up(owner: &mut Builder, main_id: Option<Text>, call: String, mut agent: Builder) {
+fn hang_up(
+    owner: &mut TrajectoryBuilder,
+    main_id: Option<Text>,
+    call: String,
+    mut agent: TrajectoryBuilder,
+) {
     agent.add_usage_of_steps();
     agent.run.children.reverse();
     let mut id = Text::owned(call.as_str());
@@ -444,14 +453,19 @@ fn hang_up(owner: &mut Builder, main_id: Option<Text>, call: String, mut agent: 
     owner.run.children.push(agent.finish());
 }
 
-fn deny(b: &mut Builder, id: &str) {
+fn deny(b: &mut TrajectoryBuilder, id: &str) {
     if let Some(index) = b.find(id) {
         let call = &mut b.run.calls[index as usize];
-        (call.status, call.level) = (Status::Denied, Level::Denial);
+        (call.status, call.level) = (Status::Denied, StatusLevel::Denial);
     }
 }
 
-fn assistant(b: &mut Builder, record: &Record<'_>, event: Value<'_>, line: &Line<'_>) {
+fn assistant(
+    b: &mut TrajectoryBuilder,
+    record: &Record<'_>,
+    event: Value<'_>,
+    line: &ClaudeStreamLine<'_>,
+) {
     let at = record.at_value(event);
     match line.message.filter(|m| m.is_object()) {
         Some(message) => claude::assistant(b, record, message, false, line.time(), at),
@@ -459,7 +473,12 @@ fn assistant(b: &mut Builder, record: &Record<'_>, event: Value<'_>, line: &Line
     }
 }
 
-fn user(b: &mut Builder, record: &Record<'_>, event: Value<'_>, line: &Line<'_>) {
+fn user(
+    b: &mut TrajectoryBuilder,
+    record: &Record<'_>,
+    event: Value<'_>,
+    line: &ClaudeStreamLine<'_>,
+) {
     let (time, at) = (line.time(), record.at_value(event));
     let content = line.message.and_then(|m| if m.is_string() { Some(m) } else { m.get("content") });
     let mut results = 0;

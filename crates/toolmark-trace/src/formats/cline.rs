@@ -7,14 +7,14 @@
 //! `<task>`, `<feedback>` or `<user_message>`; all other text of user messages is written by
 //! the client. The outcome of a call is determined by the first words of its result.
 
-use super::shared::conversation::{self, Conversations, Dialect};
+use super::shared::conversation::{self, Conversations, MessageDialect};
 use super::shared::positional::Positional;
-use super::shared::turn::{self, Author, Turn};
+use super::shared::turn::{self, Author, TurnMessage};
 use super::shared::{anthropic, exit_code};
-use crate::builder::{Answer, Builder};
-use crate::format::{Confidence, Format, FormatInfo, Probe, Reader, Record};
+use crate::builder::{ReaderResult, TrajectoryBuilder};
+use crate::format::{Confidence, Format, FormatInfo, FormatProbe, Reader, Record};
 use crate::model::{
-    Convention, Fact, Fidelity, Level, Payload, Status, Text, Tokens, ToolName, Usage,
+    Convention, Fact, Fidelity, Payload, Status, StatusLevel, Text, ToolName, Usage, UsageTokens,
 };
 use serde_json::{Map, Value as Json};
 use toolmark_scan::Value;
@@ -80,7 +80,7 @@ impl Format for Cline {
         &INFO
     }
 
-    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+    fn detect(&self, probe: &FormatProbe<'_>) -> Confidence {
         let sample = conversation::sample(probe);
         let is_own = |message: &Value<'_>| {
             message.field_is("role", "user")
@@ -112,17 +112,24 @@ struct ClineDialect {
     open: Positional,
 }
 
-impl Dialect for ClineDialect {
+impl MessageDialect for ClineDialect {
     const FORMAT: &'static dyn Format = &Cline;
 
-    fn message(&mut self, b: &mut Builder, record: &Record<'_>, message: Value<'_>) {
+    fn message(&mut self, b: &mut TrajectoryBuilder, record: &Record<'_>, message: Value<'_>) {
         let time = message.get("ts").and_then(crate::model::time::from_value);
         let time = time.or_else(|| conversation::stated_time(message));
         let content = message.get("content");
         match turn::author(message.word("role")) {
             Some(Author::Assistant) => {
-                let mut turn =
-                    Turn::new(b, &mut self.open, record, message, Author::Assistant, None, time);
+                let mut turn = TurnMessage::new(
+                    b,
+                    &mut self.open,
+                    record,
+                    message,
+                    Author::Assistant,
+                    None,
+                    time,
+                );
                 let model = message.at(&["modelInfo", "modelId"]).and_then(|m| record.text(m));
                 turn.about(model, message.at(&["metrics", "tokens"]).and_then(usage));
                 if let Some(text) = content.filter(|c| c.is_string()) {
@@ -134,8 +141,15 @@ impl Dialect for ClineDialect {
             }
             Some(_) => {
                 // Only text in one of the client's elements is the user's.
-                let mut turn =
-                    Turn::new(b, &mut self.open, record, message, Author::System, None, time);
+                let mut turn = TurnMessage::new(
+                    b,
+                    &mut self.open,
+                    record,
+                    message,
+                    Author::System,
+                    None,
+                    time,
+                );
                 user(&mut turn, record, content);
             }
             None => b.unknown("message without role", record.at_value(message)),
@@ -145,16 +159,16 @@ impl Dialect for ClineDialect {
 
 fn usage(tokens: Value<'_>) -> Option<Usage> {
     let count = |key: &str| tokens.get(key).and_then(Value::as_u64);
-    let recorded = Tokens {
+    let recorded = UsageTokens {
         input: count("prompt")?,
         output: count("completion").unwrap_or(0),
         cache_read: count("cached").unwrap_or(0),
-        ..Tokens::default()
+        ..UsageTokens::default()
     };
     Some(Usage::new(recorded, Convention::INCLUSIVE))
 }
 
-fn assistant_block(turn: &mut Turn<'_, '_>, record: &Record<'_>, block: Value<'_>) {
+fn assistant_block(turn: &mut TurnMessage<'_, '_>, record: &Record<'_>, block: Value<'_>) {
     match block.word("type") {
         "text" => {
             if let Some(text) = block.get("text") {
@@ -173,7 +187,7 @@ fn assistant_block(turn: &mut Turn<'_, '_>, record: &Record<'_>, block: Value<'_
 }
 
 /// Reads the model's text, with the calls in it.
-fn words(turn: &mut Turn<'_, '_>, record: &Record<'_>, value: Value<'_>) {
+fn words(turn: &mut TurnMessage<'_, '_>, record: &Record<'_>, value: Value<'_>) {
     let text = value.str().unwrap_or_default();
     let at = record.at_value(value);
     let mut rest: &str = &text;
@@ -192,7 +206,7 @@ fn words(turn: &mut Turn<'_, '_>, record: &Record<'_>, value: Value<'_>) {
     }
 }
 
-fn said(turn: &mut Turn<'_, '_>, text: &str, at: &crate::model::At) {
+fn said(turn: &mut TurnMessage<'_, '_>, text: &str, at: &crate::model::At) {
     if !text.trim().is_empty() {
         turn.words(Payload::text(Text::owned(text.trim())), at.clone());
     }
@@ -257,19 +271,19 @@ fn parameters(body: &str) -> Map<String, Json> {
 }
 
 /// An announced result whose text is in the following blocks.
-struct Announced<'a> {
+struct AnnouncedResult<'a> {
     name: String,
     at: Value<'a>,
     text: Option<Payload>,
 }
 
-fn user(turn: &mut Turn<'_, '_>, record: &Record<'_>, content: Option<Value<'_>>) {
+fn user(turn: &mut TurnMessage<'_, '_>, record: &Record<'_>, content: Option<Value<'_>>) {
     let marked = texts(content).any(|text| {
         let text = text.str().unwrap_or_default();
         typed(&text).is_some() || announcement(&text).is_some() || is_of_client(&text)
     });
     let has_results = content.is_some_and(|c| c.items().any(|b| b.field_is("type", "tool_result")));
-    let mut pending: Option<Announced<'_>> = None;
+    let mut pending: Option<AnnouncedResult<'_>> = None;
     let alone = content.filter(|c| c.is_string());
     for block in alone.into_iter().chain(content.into_iter().flat_map(Value::items)) {
         if block.field_is("type", "tool_result") {
@@ -298,14 +312,14 @@ fn user(turn: &mut Turn<'_, '_>, record: &Record<'_>, content: Option<Value<'_>>
             settle(turn, record, pending.take());
             let body = Some(rest.trim_start()).filter(|rest| !rest.is_empty());
             let text = body.map(|body| Payload::text(Text::owned(body)));
-            pending = Some(Announced { name: name.to_owned(), at: value, text });
+            pending = Some(AnnouncedResult { name: name.to_owned(), at: value, text });
         } else if let Some(inner) = typed(&text) {
             settle(turn, record, pending.take());
             turn.b.user(Some(Payload::text(Text::owned(inner))), turn.time, at);
         } else if is_of_client(&text) {
             settle(turn, record, pending.take());
             turn.text(value);
-        } else if let Some(Announced { text: text @ None, .. }) = &mut pending {
+        } else if let Some(AnnouncedResult { text: text @ None, .. }) = &mut pending {
             *text = Some(record.payload(value));
         } else if marked || has_results {
             turn.text(value);
@@ -318,10 +332,14 @@ fn user(turn: &mut Turn<'_, '_>, record: &Record<'_>, content: Option<Value<'_>>
 
 /// Adds a result whose text is complete. Some tools have other names in announcements; if
 /// there is no open call with this name, the result belongs to the next open call.
-fn settle(turn: &mut Turn<'_, '_>, record: &Record<'_>, announced: Option<Announced<'_>>) {
+fn settle(
+    turn: &mut TurnMessage<'_, '_>,
+    record: &Record<'_>,
+    announced: Option<AnnouncedResult<'_>>,
+) {
     let Some(announced) = announced else { return };
     let words = announced.text.as_ref().map(|t| t.plain().into_owned()).unwrap_or_default();
-    let answer = Answer::new(announced.text, record.at_value(announced.at));
+    let answer = ReaderResult::new(announced.text, record.at_value(announced.at));
     turn.result_named(&announced.name, status_by_words(answer, &words));
 }
 
@@ -350,21 +368,21 @@ fn is_of_client(text: &str) -> bool {
 
 /// Sets the status by the words that the client puts before a result: errors and refusals
 /// have fixed texts.
-fn status_by_words(answer: Answer, text: &str) -> Answer {
+fn status_by_words(answer: ReaderResult, text: &str) -> ReaderResult {
     let text = text.trim_start();
     let code = exit_code::in_header(text);
     if text.starts_with("The user denied this operation")
         || text.starts_with("{\"status\":\"denied\"")
     {
-        return answer.status(Status::Denied, Level::Denial);
+        return answer.status(Status::Denied, StatusLevel::Denial);
     }
     let failed = ["The tool execution failed", "<error", "Error:", "{\"status\":\"error\""];
     if failed.iter().any(|mark| text.starts_with(mark)) {
-        return answer.status(Status::Failed, Level::Prose);
+        return answer.status(Status::Failed, StatusLevel::Prose);
     }
     match code {
-        Some(_) => answer.status(Status::Unknown, Level::Absent).exit_code(code),
-        None => answer.status(Status::Succeeded, Level::Prose),
+        Some(_) => answer.status(Status::Unknown, StatusLevel::Absent).exit_code(code),
+        None => answer.status(Status::Succeeded, StatusLevel::Prose),
     }
 }
 

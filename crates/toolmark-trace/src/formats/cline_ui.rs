@@ -8,10 +8,10 @@
 
 use super::shared::events::note;
 use super::shared::readers::{OneRun, one_run};
-use crate::builder::{Answer, Builder, NewCall};
-use crate::format::{Confidence, Format, FormatInfo, Probe, Reader, Record};
+use crate::builder::{NewCall, ReaderResult, TrajectoryBuilder};
+use crate::format::{Confidence, Format, FormatInfo, FormatProbe, Reader, Record};
 use crate::model::{
-    Convention, Cost, EventKind, Fact, Fidelity, Payload, Text, Tokens, ToolName, Usage, time,
+    Convention, Cost, EventKind, Fact, Fidelity, Payload, Text, ToolName, Usage, UsageTokens, time,
 };
 use jiff::Timestamp;
 use serde_json::{Value as Json, json};
@@ -41,7 +41,7 @@ impl Format for ClineUi {
         &INFO
     }
 
-    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+    fn detect(&self, probe: &FormatProbe<'_>) -> Confidence {
         let is_own = |r: Value<'_>| {
             let kind = r.word("type");
             matches!(kind, "say" | "ask") && r.get(kind).is_some_and(Value::is_string)
@@ -63,7 +63,7 @@ struct OpenCall {
 }
 
 impl OneRun for OpenCall {
-    fn record(&mut self, b: &mut Builder, record: &Record<'_>, message: Value<'_>) {
+    fn record(&mut self, b: &mut TrajectoryBuilder, record: &Record<'_>, message: Value<'_>) {
         let time = message.get("ts").and_then(time::from_value);
         let kind = message.word("type");
         let what = message.word(kind);
@@ -114,13 +114,18 @@ impl OneRun for OpenCall {
         }
     }
 
-    fn finish(&mut self, b: &mut Builder) {
+    fn finish(&mut self, b: &mut TrajectoryBuilder) {
         self.settle(b);
     }
 }
 
 impl OpenCall {
-    fn step(&mut self, b: &mut Builder, record: &Record<'_>, time: Option<Timestamp>) -> u32 {
+    fn step(
+        &mut self,
+        b: &mut TrajectoryBuilder,
+        record: &Record<'_>,
+        time: Option<Timestamp>,
+    ) -> u32 {
         *self.step.get_or_insert_with(|| b.step(None, time, record.at()))
     }
 
@@ -128,7 +133,7 @@ impl OpenCall {
     /// response; in older versions, the counts are in a second message.
     fn request(
         &mut self,
-        b: &mut Builder,
+        b: &mut TrajectoryBuilder,
         record: &Record<'_>,
         message: Value<'_>,
         text: Option<Value<'_>>,
@@ -147,7 +152,7 @@ impl OpenCall {
             .unwrap_or_default();
         let count = |key: &str| info.get(key).and_then(Json::as_u64);
         if let (Some(input), None) = (count("tokensIn"), this.usage) {
-            let recorded = Tokens {
+            let recorded = UsageTokens {
                 input,
                 output: count("tokensOut").unwrap_or(0),
                 cache_read: count("cacheReads").unwrap_or(0),
@@ -168,7 +173,7 @@ impl OpenCall {
 
     fn call(
         &mut self,
-        b: &mut Builder,
+        b: &mut TrajectoryBuilder,
         record: &Record<'_>,
         what: &str,
         text: Option<Value<'_>>,
@@ -212,9 +217,9 @@ impl OpenCall {
     }
 
     /// Completes the result of the waiting call.
-    fn settle(&mut self, b: &mut Builder) {
+    fn settle(&mut self, b: &mut TrajectoryBuilder) {
         let Some((output, time, at)) = self.output.take() else { return };
-        let answer = Answer::new(Some(Payload::text(Text::owned(output))), at).time(time);
+        let answer = ReaderResult::new(Some(Payload::text(Text::owned(output))), at).time(time);
         b.answer_call(self.waiting.take(), answer);
     }
 }

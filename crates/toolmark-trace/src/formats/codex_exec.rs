@@ -8,9 +8,9 @@
 //! `turn.completed` states the cumulative tokens of its process.
 
 use super::shared::codex::{Totals, status_word};
-use crate::builder::{Answer, Builder, NewCall};
-use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
-use crate::model::{EventKind, Fact, Fidelity, Level, Payload, Status, Text, ToolName};
+use crate::builder::{NewCall, ReaderResult, TrajectoryBuilder};
+use crate::format::{Confidence, Format, FormatInfo, FormatProbe, Out, Reader, Record};
+use crate::model::{EventKind, Fact, Fidelity, Payload, Status, StatusLevel, Text, ToolName};
 use std::collections::HashMap;
 use toolmark_scan::Value;
 
@@ -39,7 +39,7 @@ impl Format for CodexExec {
         &INFO
     }
 
-    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+    fn detect(&self, probe: &FormatProbe<'_>) -> Confidence {
         let is_thread =
             |r: Value<'_>| kind_of(r) == "thread.started" && r.get("thread_id").is_some();
         let is_item = |r: Value<'_>| {
@@ -63,7 +63,7 @@ impl Format for CodexExec {
 }
 
 struct ExecReader {
-    run: Option<Run>,
+    run: Option<CodexExecRun>,
 }
 
 impl Reader for ExecReader {
@@ -73,7 +73,7 @@ impl Reader for ExecReader {
         if kind == "thread.started" {
             self.thread_started(record, event, out);
         }
-        let run = self.run.get_or_insert_with(|| Run::new(out.builder(&CodexExec)));
+        let run = self.run.get_or_insert_with(|| CodexExecRun::new(out.builder(&CodexExec)));
         match kind {
             "thread.started" => {}
             "turn.started" => run.b.user(None, None, record.at()),
@@ -112,7 +112,7 @@ impl ExecReader {
         if self.run.as_ref().is_some_and(|r| r.b.run.id.is_some() && r.b.run.id != id) {
             self.finish(out);
         }
-        let run = self.run.get_or_insert_with(|| Run::new(out.builder(&CodexExec)));
+        let run = self.run.get_or_insert_with(|| CodexExecRun::new(out.builder(&CodexExec)));
         run.b.run.id = id;
         run.totals = None;
         run.open.clear();
@@ -120,8 +120,8 @@ impl ExecReader {
     }
 }
 
-struct Run {
-    b: Builder,
+struct CodexExecRun {
+    b: TrajectoryBuilder,
     /// Started calls, by the ID of their item.
     open: HashMap<String, u32>,
     totals: Option<Totals>,
@@ -136,8 +136,8 @@ fn item_kind(item: Value<'_>) -> Option<Value<'_>> {
     item.get("type").or(item.get("item_type")).filter(|k| k.is_string())
 }
 
-impl Run {
-    fn new(b: Builder) -> Self {
+impl CodexExecRun {
+    fn new(b: TrajectoryBuilder) -> Self {
         let mut b = b.with_repeating_ids();
         b.run.agent.name = Some(Text::owned("codex"));
         Self { b, open: HashMap::new(), totals: None }
@@ -227,7 +227,7 @@ impl Run {
                 .or(item.at(&["result", "is_error"]))
                 .is_some_and(|e| e.as_bool() == Some(true));
         let word = item.get("status").and_then(status_word);
-        let answer = Answer::new(payload, record.at());
+        let answer = ReaderResult::new(payload, record.at());
         let answer = match word {
             Some((Status::Denied, level)) => answer.status(Status::Denied, level),
             _ if failed => answer.protocol(true),
@@ -235,7 +235,7 @@ impl Run {
             Some((Status::Succeeded, _)) if exit_code.is_some_and(|c| c != 0) => answer,
             Some((status, level)) => answer.status(status, level),
             // A search is completed when it is over; it has no status of its own.
-            None => answer.status(Status::Unknown, Level::Absent),
+            None => answer.status(Status::Unknown, StatusLevel::Absent),
         };
         self.b.answer_call(call, answer.exit_code(exit_code));
         let spawned = item.get("receiver_thread_ids").and_then(|ids| ids.items().next());

@@ -16,13 +16,13 @@
 //! of `{"record_type":"state"}`. `compacted.replacement_history` repeats items and is not
 //! read. Forks hold several `session_meta`; the first is their own.
 
-use super::shared::codex::{self, Mark, NOTED_EVENTS, Totals};
+use super::shared::codex::{self, CodexOutcome, NOTED_EVENTS, Totals};
 use super::shared::{codex_script, exit_code};
-use crate::builder::{Answer, Builder, NewCall};
-use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
+use crate::builder::{NewCall, ReaderResult, TrajectoryBuilder};
+use crate::format::{Confidence, Format, FormatInfo, FormatProbe, Out, Reader, Record};
 use crate::join::{files_in, missing_sub_agents};
 use crate::model::{
-    Actor, Call, Convention, EventKind, Fact, Fidelity, Level, Parent, Payload, Status, Text,
+    Actor, Call, Convention, EventKind, Fact, Fidelity, Parent, Payload, Status, StatusLevel, Text,
     ToolName, Trajectory, Usage, time,
 };
 use jiff::Timestamp;
@@ -61,7 +61,7 @@ impl Format for CodexRollout {
         &INFO
     }
 
-    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+    fn detect(&self, probe: &FormatProbe<'_>) -> Confidence {
         let is_record = |r: Value<'_>| {
             let kind = r.word("type");
             r.get("payload").is_some_and(Value::is_object) && RECORDS.contains(&kind)
@@ -111,13 +111,13 @@ impl Format for CodexRollout {
 }
 
 struct RolloutReader {
-    run: Option<Run>,
+    run: Option<CodexRolloutRun>,
 }
 
 impl Reader for RolloutReader {
     fn record(&mut self, record: &Record<'_>, out: &mut Out) {
         let Some(value) = out.object(record, "a rollout line") else { return };
-        let run = self.run.get_or_insert_with(|| Run::new(out.builder(&CodexRollout)));
+        let run = self.run.get_or_insert_with(|| CodexRolloutRun::new(out.builder(&CodexRollout)));
         run.line(record, value);
     }
 
@@ -130,7 +130,7 @@ impl Reader for RolloutReader {
 
 /// The relevant members of a response item, read in one pass.
 #[derive(Default)]
-struct Item<'a> {
+struct RolloutItem<'a> {
     kind: Option<Value<'a>>,
     id: Option<Value<'a>>,
     call_id: Option<Value<'a>>,
@@ -144,7 +144,7 @@ struct Item<'a> {
     summary: Option<Value<'a>>,
 }
 
-impl<'a> Item<'a> {
+impl<'a> RolloutItem<'a> {
     fn new(value: Value<'a>) -> Self {
         let mut item = Self::default();
         for (key, value) in value.fields() {
@@ -178,7 +178,7 @@ impl<'a> Item<'a> {
 
 /// Position of the token counts relative to their response.
 #[derive(Clone, Copy, PartialEq)]
-enum Counts {
+enum TokenCountPosition {
     /// Not determined yet by a response of this turn.
     Unknown,
     InFront,
@@ -186,14 +186,14 @@ enum Counts {
 }
 
 /// Reader state of one run.
-struct Run {
-    b: Builder,
+struct CodexRolloutRun {
+    b: TrajectoryBuilder,
     /// Whether a session record has set the run's ID.
     has_meta: bool,
     model: Option<Text>,
     /// Current response.
     step: Option<u32>,
-    counts: Counts,
+    counts: TokenCountPosition,
     totals: Option<Totals>,
     /// Events of user messages that have not been confirmed by the other view.
     unconfirmed: VecDeque<usize>,
@@ -204,15 +204,15 @@ struct Run {
     without_id: VecDeque<u32>,
 }
 
-impl Run {
-    fn new(mut b: Builder) -> Self {
+impl CodexRolloutRun {
+    fn new(mut b: TrajectoryBuilder) -> Self {
         b.run.agent.name = Some(Text::owned("codex"));
         Self {
             b,
             has_meta: false,
             model: None,
             step: None,
-            counts: Counts::Unknown,
+            counts: TokenCountPosition::Unknown,
             totals: None,
             unconfirmed: VecDeque::new(),
             awaited: 0,
@@ -332,7 +332,7 @@ impl Run {
     }
 
     fn item(&mut self, record: &Record<'_>, value: Value<'_>, time: Option<Timestamp>) {
-        let item = Item::new(value);
+        let item = RolloutItem::new(value);
         let kind = item.kind.and_then(Value::inner).unwrap_or("");
         match kind {
             "message" | "" if item.role.is_some() => self.message(record, &item, value, time),
@@ -375,7 +375,7 @@ impl Run {
     fn message(
         &mut self,
         record: &Record<'_>,
-        item: &Item<'_>,
+        item: &RolloutItem<'_>,
         value: Value<'_>,
         time: Option<Timestamp>,
     ) {
@@ -443,10 +443,16 @@ impl Run {
     /// Ends the current response, so that what follows belongs to a new one.
     fn cut_step(&mut self) {
         self.step = None;
-        self.counts = Counts::Unknown;
+        self.counts = TokenCountPosition::Unknown;
     }
 
-    fn call(&mut self, record: &Record<'_>, item: &Item<'_>, kind: &str, time: Option<Timestamp>) {
+    fn call(
+        &mut self,
+        record: &Record<'_>,
+        item: &RolloutItem<'_>,
+        kind: &str,
+        time: Option<Timestamp>,
+    ) {
         let step = self.open_step(record, time);
         let from_server = matches!(kind, "web_search_call" | "image_generation_call");
         let name = match item.name.and_then(|n| record.text(n)) {
@@ -486,16 +492,16 @@ impl Run {
             (call.status, call.level) = (status, level);
         }
         if let Some(result) = item.output.filter(|r| r.inner() != Some("")) {
-            let (status, level) = status.unwrap_or((Status::Unknown, Level::Absent));
-            let answer = Answer::new(Some(record.payload(result)), record.at_value(result));
+            let (status, level) = status.unwrap_or((Status::Unknown, StatusLevel::Absent));
+            let answer = ReaderResult::new(Some(record.payload(result)), record.at_value(result));
             self.b.answer_call(index, answer.status(status, level).time(time));
         }
     }
 
-    fn output(&mut self, record: &Record<'_>, item: &Item<'_>, time: Option<Timestamp>) {
+    fn output(&mut self, record: &Record<'_>, item: &RolloutItem<'_>, time: Option<Timestamp>) {
         let inner = item.output.map(codex::first_inner).unwrap_or("");
         let header = exit_code::codex_header(inner);
-        let mut answer = Answer::new(item.output.map(|o| record.payload(o)), record.at())
+        let mut answer = ReaderResult::new(item.output.map(|o| record.payload(o)), record.at())
             .time(time)
             .duration(header.wall);
         if let Some(success) = item.output.and_then(|o| o.get("success")).and_then(Value::as_bool) {
@@ -507,13 +513,13 @@ impl Run {
             Some(id) => self.b.find(id),
             None => self.without_id.pop_front(),
         };
-        if answer.level == Level::Absent {
+        if answer.level == StatusLevel::Absent {
             if let Some(status) = codex::refusal(inner) {
-                answer = answer.status(status, Level::Denial);
+                answer = answer.status(status, StatusLevel::Denial);
             } else if let Some(state) = item.status.and_then(codex::status_word) {
                 answer = answer.status(state.0, state.1);
             } else if let Some(status) = codex::own_statement(inner) {
-                answer = answer.status(status, Level::Prose);
+                answer = answer.status(status, StatusLevel::Prose);
             }
         }
         let Some(call) = call else {
@@ -522,8 +528,9 @@ impl Run {
         };
         // The interface may have said before how it ended.
         let known = &self.b.run.calls[call as usize];
-        let is_stronger = known.level == Level::Protocol || answer.level == Level::Absent;
-        if is_stronger && known.level != Level::Absent {
+        let is_stronger =
+            known.level == StatusLevel::Protocol || answer.level == StatusLevel::Absent;
+        if is_stronger && known.level != StatusLevel::Absent {
             answer = answer.status(known.status, known.level);
         }
         // The interface's clock is finer than that of the header.
@@ -603,11 +610,11 @@ impl Run {
     /// Adds the interface's information about a call.
     fn mark(&mut self, record: &Record<'_>, id: Option<&str>, event: Value<'_>) {
         let Some(index) = id.and_then(|id| self.b.find(id)) else { return };
-        let mark = Mark::new(event);
+        let mark = CodexOutcome::new(event);
         let call = &mut self.b.run.calls[index as usize];
         call.duration = mark.duration.or(call.duration);
         call.exit_code = call.exit_code.or(mark.exit_code);
-        if let (Level::Absent, Some((status, level))) = (call.level, mark.status) {
+        if let (StatusLevel::Absent, Some((status, level))) = (call.level, mark.status) {
             (call.status, call.level) = (status, level);
         }
         if let Some(thread) = mark.new_thread {
@@ -648,10 +655,14 @@ impl Run {
         }
         self.b.add_usage(totals.since(self.totals));
         self.totals = Some(totals);
-        if self.counts == Counts::Unknown {
-            self.counts = if self.step.is_none() { Counts::InFront } else { Counts::Behind };
+        if self.counts == TokenCountPosition::Unknown {
+            self.counts = if self.step.is_none() {
+                TokenCountPosition::InFront
+            } else {
+                TokenCountPosition::Behind
+            };
         }
-        let is_in_front = self.counts == Counts::InFront;
+        let is_in_front = self.counts == TokenCountPosition::InFront;
         if is_in_front {
             self.step = None;
         }
@@ -667,7 +678,7 @@ impl Run {
         });
     }
 
-    fn finish(mut self) -> Builder {
+    fn finish(mut self) -> TrajectoryBuilder {
         self.settle_users();
         for call in self.b.run.calls.iter_mut().filter(|c| c.spawned.is_none()) {
             call.spawned = started_thread(call);
@@ -693,7 +704,7 @@ fn started_thread(call: &Call) -> Option<Text> {
 #[cfg(test)]
 mod tests {
     use crate::model::{Actor, Fact, Trajectory};
-    use crate::summary::Summary;
+    use crate::summary::FileSummary;
     use crate::testing::{read_text, sketch};
 
     /// Builds a file from `kind payload` lines, one second apart.
@@ -711,7 +722,7 @@ mod tests {
     }
 
     fn assistant_turns(run: &Trajectory) -> u64 {
-        let mut summary = Summary::default();
+        let mut summary = FileSummary::default();
         summary.add(run);
         summary.assistant_turns.unwrap()
     }

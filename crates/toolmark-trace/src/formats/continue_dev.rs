@@ -2,12 +2,12 @@
 //! the state of its calls (`toolCallStates`). The result of a call is stored there and again
 //! in a message of role `tool`.
 
-use super::shared::conversation::{self, Conversations, Dialect};
+use super::shared::conversation::{self, Conversations, MessageDialect};
 use super::shared::positional::Positional;
-use super::shared::turn::{self, Author, Turn};
-use crate::builder::{Answer, Builder};
-use crate::format::{Confidence, Format, FormatInfo, Probe, Reader, Record};
-use crate::model::{Convention, Fact, Fidelity, Level, Status, Text, Tokens, Usage};
+use super::shared::turn::{self, Author, TurnMessage};
+use crate::builder::{ReaderResult, TrajectoryBuilder};
+use crate::format::{Confidence, Format, FormatInfo, FormatProbe, Reader, Record};
+use crate::model::{Convention, Fact, Fidelity, Status, StatusLevel, Text, Usage, UsageTokens};
 use toolmark_scan::Value;
 
 /// Sessions of Continue.
@@ -33,7 +33,7 @@ impl Format for Continue {
         &INFO
     }
 
-    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+    fn detect(&self, probe: &FormatProbe<'_>) -> Confidence {
         let is_own = |r: Value<'_>| {
             let mut items = r.items_at("history");
             let is_item = |i: Value<'_>| i.at(&["message", "role"]).is_some();
@@ -52,21 +52,21 @@ struct ContinueDialect {
     open: Positional,
 }
 
-impl Dialect for ContinueDialect {
+impl MessageDialect for ContinueDialect {
     const FORMAT: &'static dyn Format = &Continue;
 
     fn list(document: Value<'_>) -> Option<Value<'_>> {
         document.get("history").filter(|h| h.is_array())
     }
 
-    fn before(&mut self, b: &mut Builder, record: &Record<'_>, session: Value<'_>) {
+    fn before(&mut self, b: &mut TrajectoryBuilder, record: &Record<'_>, session: Value<'_>) {
         b.run.agent.name = Some(Text::owned("continue"));
         b.run.id = record.text_at(session, "sessionId");
         b.run.cwd = record.text_at(session, "workspaceDirectory").filter(|d| !d.is_empty());
         b.run.agent.model = record.text_at(session, "chatModelTitle");
     }
 
-    fn message(&mut self, b: &mut Builder, record: &Record<'_>, item: Value<'_>) {
+    fn message(&mut self, b: &mut TrajectoryBuilder, record: &Record<'_>, item: Value<'_>) {
         let message = item.get("message").unwrap_or(item);
         let content = message.get("content");
         if message.word("role") == "thinking" {
@@ -80,13 +80,13 @@ impl Dialect for ContinueDialect {
             return;
         };
         let time = conversation::stated_time(message);
-        let mut turn = Turn::new(b, &mut self.open, record, message, author, None, time);
+        let mut turn = TurnMessage::new(b, &mut self.open, record, message, author, None, time);
         turn.about(None, message.get("usage").and_then(usage));
         if author == Author::Tool {
             let id = message.get("toolCallId");
             if !turn.is_answered(id) {
                 let payload = content.map(|c| record.payload(c));
-                turn.result(id, None, Answer::new(payload, record.at_value(message)));
+                turn.result(id, None, ReaderResult::new(payload, record.at_value(message)));
             }
             return;
         }
@@ -103,13 +103,13 @@ impl Dialect for ContinueDialect {
     }
 }
 
-fn answer(turn: &mut Turn<'_, '_>, record: &Record<'_>, state: Value<'_>) {
+fn answer(turn: &mut TurnMessage<'_, '_>, record: &Record<'_>, state: Value<'_>) {
     let payload = record.payload_at(state, "output");
-    let answer = Answer::new(payload, record.at_value(state));
+    let answer = ReaderResult::new(payload, record.at_value(state));
     let answer = match state.word("status") {
         "done" => answer.protocol(false),
         "errored" => answer.protocol(true),
-        "canceled" => answer.status(Status::Denied, Level::Denial),
+        "canceled" => answer.status(Status::Denied, StatusLevel::Denial),
         _ => return,
     };
     turn.result(state.get("toolCallId"), None, answer);
@@ -117,10 +117,10 @@ fn answer(turn: &mut Turn<'_, '_>, record: &Record<'_>, state: Value<'_>) {
 
 fn usage(usage: Value<'_>) -> Option<Usage> {
     let count = |key: &str| usage.get(key).and_then(Value::as_u64);
-    let recorded = Tokens {
+    let recorded = UsageTokens {
         input: count("promptTokens")?,
         output: count("completionTokens").unwrap_or(0),
-        ..Tokens::default()
+        ..UsageTokens::default()
     };
     Some(Usage::new(recorded, Convention::INCLUSIVE))
 }

@@ -16,11 +16,11 @@
 //! also writes a `session.usage_record`, which is the only source for a session that crashed.
 
 use super::shared::{copilot, exit_code};
-use crate::builder::{Answer, Builder, NewCall};
-use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
+use crate::builder::{NewCall, ReaderResult, TrajectoryBuilder};
+use crate::format::{Confidence, Format, FormatInfo, FormatProbe, Out, Reader, Record};
 use crate::model::{
-    Actor, Convention, EventKind, Fact, Fidelity, Level, MAX_DEPTH, Parent, Payload, Status, Text,
-    Tokens, Trajectory, Usage, time,
+    Actor, Convention, EventKind, Fact, Fidelity, MAX_DEPTH, Parent, Payload, Status, StatusLevel,
+    Text, Trajectory, Usage, UsageTokens, time,
 };
 use jiff::Timestamp;
 use std::collections::HashMap;
@@ -43,7 +43,7 @@ impl Format for CopilotCli {
         &INFO
     }
 
-    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+    fn detect(&self, probe: &FormatProbe<'_>) -> Confidence {
         let is_event = |r: Value<'_>| {
             r.get("type").and_then(Value::inner).is_some_and(|t| t.contains('.') || t == "abort")
                 && r.get("data").is_some_and(Value::is_object)
@@ -68,7 +68,7 @@ impl Format for CopilotCli {
     }
 
     fn reader(&self) -> Box<dyn Reader> {
-        Box::<SessionReader>::default()
+        Box::<CopilotCliReader>::default()
     }
 }
 
@@ -86,7 +86,7 @@ fn is_handled(kind: &str) -> bool {
 
 /// The relevant members of an event and of its data, read in one pass.
 #[derive(Default)]
-struct Line<'a> {
+struct CopilotCliLine<'a> {
     kind: Option<Value<'a>>,
     data: Option<Value<'a>>,
     agent: Option<Value<'a>>,
@@ -115,7 +115,7 @@ struct Line<'a> {
     is_continuation: bool,
 }
 
-impl<'a> Line<'a> {
+impl<'a> CopilotCliLine<'a> {
     fn new(value: Value<'a>) -> Self {
         let mut line = Self::default();
         for (key, value) in value.fields() {
@@ -180,7 +180,7 @@ impl<'a> Line<'a> {
 
 /// An agent of the session: the main agent, or a sub-agent.
 struct Lane {
-    b: Builder,
+    b: TrajectoryBuilder,
     /// Call that started the sub-agent.
     spawn: Option<Text>,
     /// Whether `spawn` was only guessed from the sub-agent's ID.
@@ -192,7 +192,7 @@ struct Lane {
 }
 
 #[derive(Default)]
-struct SessionReader {
+struct CopilotCliReader {
     /// Agents of the session, the main agent first.
     lanes: Vec<Lane>,
     /// Sub-agents by agent ID and by the call that started them.
@@ -207,10 +207,10 @@ struct SessionReader {
     streamed: Option<Usage>,
 }
 
-impl Reader for SessionReader {
+impl Reader for CopilotCliReader {
     fn record(&mut self, record: &Record<'_>, out: &mut Out) {
         let Some(value) = out.object(record, "a session event") else { return };
-        let line = Line::new(value);
+        let line = CopilotCliLine::new(value);
         if line.kind() == "session.start" && self.is_other_session(&line) {
             self.finish(out);
         }
@@ -260,15 +260,15 @@ impl Reader for SessionReader {
     }
 }
 
-impl SessionReader {
+impl CopilotCliReader {
     /// Returns whether this event starts another session.
-    fn is_other_session(&self, line: &Line<'_>) -> bool {
+    fn is_other_session(&self, line: &CopilotCliLine<'_>) -> bool {
         let Some(id) = line.get("sessionId").and_then(Value::str) else { return false };
         self.lanes.first().is_some_and(|l| l.b.run.id.as_ref().is_some_and(|known| !known.is(&id)))
     }
 
     /// Returns the agent that an event belongs to.
-    fn lane_of(&mut self, line: &Line<'_>, record: &Record<'_>, out: &Out) -> usize {
+    fn lane_of(&mut self, line: &CopilotCliLine<'_>, record: &Record<'_>, out: &Out) -> usize {
         let (parent, agent) = (line.parent_call, line.agent);
         if parent.is_none() && agent.is_none() {
             // Results and permissions do not always say whose they are.
@@ -342,7 +342,12 @@ impl SessionReader {
         })
     }
 
-    fn permission_completed(&mut self, index: usize, record: &Record<'_>, line: &Line<'_>) {
+    fn permission_completed(
+        &mut self,
+        index: usize,
+        record: &Record<'_>,
+        line: &CopilotCliLine<'_>,
+    ) {
         self.lanes[index].note(record, line);
         let asked = self.requests.take(line.get("requestId"));
         let kind = line.result.and_then(|r| r.get("kind")).and_then(Value::inner).unwrap_or("");
@@ -351,7 +356,7 @@ impl SessionReader {
         }
     }
 
-    fn hook_end(&mut self, index: usize, record: &Record<'_>, line: &Line<'_>) {
+    fn hook_end(&mut self, index: usize, record: &Record<'_>, line: &CopilotCliLine<'_>) {
         self.lanes[index].note(record, line);
         let call = self.requests.take(line.get("hookInvocationId"));
         let decision = line.data.and_then(|d| d.at(&["output", "permissionDecision"]));
@@ -366,11 +371,11 @@ impl SessionReader {
         let call = &mut self.lanes[lane].b.run.calls[call as usize];
         if call.result.is_none() {
             call.status = Status::Denied;
-            call.level = Level::Denial;
+            call.level = StatusLevel::Denial;
         }
     }
 
-    fn usage(&mut self, index: usize, record: &Record<'_>, line: &Line<'_>) {
+    fn usage(&mut self, index: usize, record: &Record<'_>, line: &CopilotCliLine<'_>) {
         let lane = &mut self.lanes[index];
         lane.note(record, line);
         let Some(data) = line.data else { return };
@@ -384,7 +389,7 @@ impl SessionReader {
         }
     }
 
-    fn shutdown(&mut self, record: &Record<'_>, line: &Line<'_>) {
+    fn shutdown(&mut self, record: &Record<'_>, line: &CopilotCliLine<'_>) {
         let Some(root) = self.lanes.first_mut() else { return };
         root.note(record, line);
         let run = &mut root.b.run;
@@ -402,7 +407,13 @@ impl SessionReader {
         }
     }
 
-    fn sub_agent(&mut self, index: usize, record: &Record<'_>, line: &Line<'_>, out: &Out) {
+    fn sub_agent(
+        &mut self,
+        index: usize,
+        record: &Record<'_>,
+        line: &CopilotCliLine<'_>,
+        out: &Out,
+    ) {
         self.lanes[index].note(record, line);
         if line.call.is_none() && line.agent.is_none() {
             return;
@@ -484,16 +495,16 @@ impl Lane {
         }
     }
 
-    fn note(&mut self, record: &Record<'_>, line: &Line<'_>) {
+    fn note(&mut self, record: &Record<'_>, line: &CopilotCliLine<'_>) {
         self.note_with(record, line, None);
     }
 
-    fn note_with(&mut self, record: &Record<'_>, line: &Line<'_>, text: Option<Payload>) {
+    fn note_with(&mut self, record: &Record<'_>, line: &CopilotCliLine<'_>, text: Option<Payload>) {
         let kind = line.kind.and_then(|k| record.text(k)).unwrap_or_else(|| Text::owned(""));
         self.b.event(EventKind::Note(kind), text, None, line.time, record.at());
     }
 
-    fn assistant_message(&mut self, record: &Record<'_>, line: &Line<'_>) {
+    fn assistant_message(&mut self, record: &Record<'_>, line: &CopilotCliLine<'_>) {
         let b = &mut self.b;
         let time = line.time;
         let id = line.message.and_then(|m| record.text(m));
@@ -509,7 +520,7 @@ impl Lane {
             this.usage = Some(usage);
         } else if let Some(output) = line.output_tokens.and_then(Value::as_u64) {
             // The log keeps only what the model wrote, not what it read.
-            let tokens = Tokens { output, ..Tokens::default() };
+            let tokens = UsageTokens { output, ..UsageTokens::default() };
             this.usage.get_or_insert(Usage::new(tokens, Convention::INCLUSIVE));
         }
         let reasoning = line.reasoning.and_then(|r| record.text(r)).filter(|r| !r.is_empty());
@@ -527,7 +538,7 @@ impl Lane {
         }
     }
 
-    fn execution_start(&mut self, record: &Record<'_>, line: &Line<'_>) {
+    fn execution_start(&mut self, record: &Record<'_>, line: &CopilotCliLine<'_>) {
         let b = &mut self.b;
         let args = line.arguments.map(|a| record.payload(a));
         if let Some(index) = line.call.and_then(Value::str).and_then(|id| b.find(&id)) {
@@ -551,7 +562,7 @@ impl Lane {
         });
     }
 
-    fn execution_complete(&mut self, record: &Record<'_>, line: &Line<'_>) {
+    fn execution_complete(&mut self, record: &Record<'_>, line: &CopilotCliLine<'_>) {
         let b = &mut self.b;
         let id = line.call.and_then(Value::str);
         let index = id.as_deref().and_then(|id| b.find(id));
@@ -571,7 +582,7 @@ impl Lane {
     }
 
     /// Reads events that do not depend on other agents.
-    fn other(&mut self, record: &Record<'_>, line: &Line<'_>) {
+    fn other(&mut self, record: &Record<'_>, line: &CopilotCliLine<'_>) {
         let b = &mut self.b;
         let text = |key| line.get(key).map(|v| record.payload(v));
         let (time, at) = (line.time, record.at());
@@ -633,7 +644,7 @@ impl Lane {
     }
 
     /// Reads a message of the user, or one that the client wrote with the user role.
-    fn user_message(&mut self, record: &Record<'_>, line: &Line<'_>) {
+    fn user_message(&mut self, record: &Record<'_>, line: &CopilotCliLine<'_>) {
         let text = line.content.map(|c| record.payload(c));
         let source = line.source.and_then(Value::inner).unwrap_or("user");
         let is_typed = !line.is_continuation
@@ -651,7 +662,7 @@ impl Lane {
     }
 
     /// Reads session metadata; the first value of each field is kept.
-    fn session(&mut self, record: &Record<'_>, line: &Line<'_>) {
+    fn session(&mut self, record: &Record<'_>, line: &CopilotCliLine<'_>) {
         let Some(data) = line.data else { return };
         let run = &mut self.b.run;
         let keep = |slot: &mut Option<Text>, value: Option<Value<'_>>| {
@@ -674,22 +685,22 @@ impl Lane {
     }
 }
 
-fn answer(record: &Record<'_>, line: &Line<'_>, was_denied: bool) -> Answer {
+fn answer(record: &Record<'_>, line: &CopilotCliLine<'_>, was_denied: bool) -> ReaderResult {
     let content = line.result.and_then(|r| r.get("content"));
     let (text, code) = match line.error {
         Some(error) if error.is_object() => (error.get("message"), error.get("code")),
         other => (other, None),
     };
     let payload = content.or(text).or(line.result).or(line.error).map(|p| record.payload(p));
-    let answer = Answer::new(payload, record.at()).time(line.time);
+    let answer = ReaderResult::new(payload, record.at()).time(line.time);
     let failed = line.success.map(|s| !s).or(line.error.map(|_| true));
     let answer = match failed {
         Some(true) => match code.and_then(Value::inner) {
-            Some("denied" | "rejected") => answer.status(Status::Denied, Level::Denial),
+            Some("denied" | "rejected") => answer.status(Status::Denied, StatusLevel::Denial),
             Some("cancelled" | "canceled" | "aborted" | "interrupted") => {
-                answer.status(Status::Interrupted, Level::Denial)
+                answer.status(Status::Interrupted, StatusLevel::Denial)
             }
-            _ if was_denied => answer.status(Status::Denied, Level::Denial),
+            _ if was_denied => answer.status(Status::Denied, StatusLevel::Denial),
             _ => answer.protocol(true),
         },
         Some(false) => answer.protocol(false),
@@ -704,7 +715,7 @@ fn answer(record: &Record<'_>, line: &Line<'_>, was_denied: bool) -> Answer {
 }
 
 /// Returns the call of a hook, if there is only one.
-fn single_call_of_hook<'a>(line: &Line<'a>) -> Option<Value<'a>> {
+fn single_call_of_hook<'a>(line: &CopilotCliLine<'a>) -> Option<Value<'a>> {
     let data = line.data?;
     data.get("hookType").filter(|t| t.is("preToolUse"))?;
     let mut calls = data.at(&["input", "toolCalls"])?.items();

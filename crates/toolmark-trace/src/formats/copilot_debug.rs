@@ -5,11 +5,13 @@
 
 use super::shared::events::{note, open_step, set_once};
 use super::shared::readers::{OneRun, one_run};
-use super::shared::spans::{Part, Role, messages};
+use super::shared::spans::{MessageAuthor, MessagePart, messages};
 use super::shared::turn;
-use crate::builder::{Answer, Builder, NewCall};
-use crate::format::{Confidence, Format, FormatInfo, Probe, Reader, Record};
-use crate::model::{Convention, EventKind, Fact, Fidelity, Text, Tokens, ToolName, Usage, time};
+use crate::builder::{NewCall, ReaderResult, TrajectoryBuilder};
+use crate::format::{Confidence, Format, FormatInfo, FormatProbe, Reader, Record};
+use crate::model::{
+    Convention, EventKind, Fact, Fidelity, Text, ToolName, Usage, UsageTokens, time,
+};
 use jiff::Timestamp;
 use toolmark_scan::{Scanner, Value};
 
@@ -30,7 +32,7 @@ impl Format for CopilotDebug {
         &INFO
     }
 
-    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+    fn detect(&self, probe: &FormatProbe<'_>) -> Confidence {
         let is_entry = |r: Value<'_>| {
             r.get("attrs").is_some_and(Value::is_object)
                 && ["sid", "spanId", "ts", "type"].iter().all(|key| r.has(key))
@@ -39,17 +41,17 @@ impl Format for CopilotDebug {
     }
 
     fn reader(&self) -> Box<dyn Reader> {
-        one_run::<Log>(&CopilotDebug, "copilot-chat", "a log entry")
+        one_run::<CopilotDebugLog>(&CopilotDebug, "copilot-chat", "a log entry")
     }
 }
 
 #[derive(Default)]
-struct Log {
+struct CopilotDebugLog {
     step: Option<u32>,
 }
 
-impl OneRun for Log {
-    fn record(&mut self, b: &mut Builder, record: &Record<'_>, entry: Value<'_>) {
+impl OneRun for CopilotDebugLog {
+    fn record(&mut self, b: &mut TrajectoryBuilder, record: &Record<'_>, entry: Value<'_>) {
         let start = entry.get("ts").and_then(time::from_value);
         set_once(&mut b.run.id, record, entry, "sid");
         let Some(attrs) = entry.get("attrs") else {
@@ -85,10 +87,10 @@ impl OneRun for Log {
     }
 }
 
-impl Log {
+impl CopilotDebugLog {
     fn request(
         &mut self,
-        b: &mut Builder,
+        b: &mut TrajectoryBuilder,
         record: &Record<'_>,
         entry: Value<'_>,
         attrs: Value<'_>,
@@ -99,11 +101,11 @@ impl Log {
         b.run.steps[step as usize].model = record.text_at(attrs, "model");
         let count = |key: &str| attrs.get(key).and_then(Value::as_u64);
         if let (Some(input), None) = (count("inputTokens"), b.run.steps[step as usize].usage) {
-            let recorded = Tokens {
+            let recorded = UsageTokens {
                 input,
                 output: count("outputTokens").unwrap_or(0),
                 cache_read: count("cachedTokens").unwrap_or(0),
-                ..Tokens::default()
+                ..UsageTokens::default()
             };
             let usage = Usage::new(recorded, Convention::INCLUSIVE);
             b.run.steps[step as usize].usage = Some(usage);
@@ -117,7 +119,7 @@ impl Log {
     /// Reads the text of a response. Its calls follow as separate entries.
     fn response(
         &mut self,
-        b: &mut Builder,
+        b: &mut TrajectoryBuilder,
         record: &Record<'_>,
         attrs: Value<'_>,
         start: Option<Timestamp>,
@@ -134,11 +136,12 @@ impl Log {
             b.message(step, record.payload(response), start, record.at());
             return;
         };
-        let parts = messages::all(doc.root(), Role::Assistant).into_iter().flat_map(|m| m.parts);
+        let parts =
+            messages::all(doc.root(), MessageAuthor::Assistant).into_iter().flat_map(|m| m.parts);
         for part in parts {
             match part {
-                Part::Text(text) => b.message(step, text, start, record.at()),
-                Part::Reasoning(text) => b.reasoning(step, text, start, record.at()),
+                MessagePart::Text(text) => b.message(step, text, start, record.at()),
+                MessagePart::Reasoning(text) => b.reasoning(step, text, start, record.at()),
                 _ => {}
             }
         }
@@ -146,7 +149,7 @@ impl Log {
 
     fn call(
         &mut self,
-        b: &mut Builder,
+        b: &mut TrajectoryBuilder,
         record: &Record<'_>,
         entry: Value<'_>,
         attrs: Value<'_>,
@@ -164,7 +167,7 @@ impl Log {
         let duration = entry.get("dur").and_then(Value::as_f64).and_then(time::millis);
         let end = start.zip(duration).and_then(|(start, took)| start.checked_add(took).ok());
         let payload = ["result", "error"].iter().find_map(|key| record.payload_at(attrs, key));
-        let answer = Answer::new(payload, record.at()).time(end).duration(duration);
+        let answer = ReaderResult::new(payload, record.at()).time(end).duration(duration);
         b.answer_call(call, turn::status(answer, entry.word("status")));
         let spawned = record.text_at(attrs, "childSessionId");
         b.run.calls[call as usize].spawned = spawned.filter(|id: &Text| !id.is_empty());

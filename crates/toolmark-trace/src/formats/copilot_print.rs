@@ -7,8 +7,8 @@
 
 use super::shared::anthropic;
 use super::shared::readers::{OneRun, one_run};
-use crate::builder::{Builder, NewCall};
-use crate::format::{Confidence, Format, FormatInfo, Probe, Reader, Record};
+use crate::builder::{NewCall, TrajectoryBuilder};
+use crate::format::{Confidence, Format, FormatInfo, FormatProbe, Reader, Record};
 use crate::model::{Convention, EventKind, Fact, Fidelity, Text, ToolName, Usage, time};
 use jiff::Timestamp;
 use toolmark_scan::Value;
@@ -30,7 +30,7 @@ impl Format for CopilotPrint {
         &INFO
     }
 
-    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+    fn detect(&self, probe: &FormatProbe<'_>) -> Confidence {
         let kind_is = |r: Value<'_>, kind: &str| r.field_is("type", kind);
         let is_block = |r: Value<'_>| {
             (kind_is(r, "tool_use") && r.get("id").is_some() && r.get("name").is_some())
@@ -51,18 +51,18 @@ impl Format for CopilotPrint {
     }
 
     fn reader(&self) -> Box<dyn Reader> {
-        one_run::<Stream>(&CopilotPrint, "copilot-cli", "a stream record")
+        one_run::<CopilotPrintRun>(&CopilotPrint, "copilot-cli", "a stream record")
     }
 }
 
 #[derive(Default)]
-struct Stream {
+struct CopilotPrintRun {
     /// Response to which text and calls are added.
     open: Option<u32>,
 }
 
-impl OneRun for Stream {
-    fn record(&mut self, b: &mut Builder, record: &Record<'_>, value: Value<'_>) {
+impl OneRun for CopilotPrintRun {
+    fn record(&mut self, b: &mut TrajectoryBuilder, record: &Record<'_>, value: Value<'_>) {
         let time = value.get("timestamp").and_then(time::from_value);
         let at = record.at();
         let kind = value.word("type");
@@ -124,7 +124,7 @@ impl OneRun for Stream {
 
 /// Returns the open response, or a new one.
 fn response(
-    b: &mut Builder,
+    b: &mut TrajectoryBuilder,
     open: Option<u32>,
     id: Option<Text>,
     time: Option<Timestamp>,
@@ -135,7 +135,7 @@ fn response(
 
 /// Reads a message; returns the response that is open after it.
 fn message(
-    b: &mut Builder,
+    b: &mut TrajectoryBuilder,
     record: &Record<'_>,
     message: Value<'_>,
     open: Option<u32>,
@@ -182,7 +182,12 @@ fn message(
     }
 }
 
-fn usage(b: &mut Builder, record: &Record<'_>, value: Value<'_>, time: Option<Timestamp>) {
+fn usage(
+    b: &mut TrajectoryBuilder,
+    record: &Record<'_>,
+    value: Value<'_>,
+    time: Option<Timestamp>,
+) {
     b.event(EventKind::Note(Text::owned("usage")), None, None, time, record.at());
     let usage = value.get("usage").filter(|u| u.is_object()).unwrap_or(value);
     match b.last_step() {
@@ -191,7 +196,7 @@ fn usage(b: &mut Builder, record: &Record<'_>, value: Value<'_>, time: Option<Ti
     }
 }
 
-fn count(b: &mut Builder, step: u32, usage: Value<'_>) {
+fn count(b: &mut TrajectoryBuilder, step: u32, usage: Value<'_>) {
     let usage = Usage::new(anthropic::usage(usage), Convention::ANTHROPIC);
     b.add_usage(usage);
     match &mut b.run.steps[step as usize].usage {

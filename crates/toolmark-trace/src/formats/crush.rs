@@ -1,13 +1,13 @@
 //! Sessions of Crush in its store `crush.db`: the row of a session and those of its messages,
 //! whose `parts` have a `type` and `data` each.
 
-use super::shared::conversation::{self, Conversations, Dialect};
+use super::shared::conversation::{self, Conversations, MessageDialect};
 use super::shared::positional::Positional;
-use super::shared::turn::{self, Author, Turn};
-use crate::builder::{Answer, Builder};
-use crate::format::{Confidence, Format, FormatInfo, Probe, Reader, Record};
+use super::shared::turn::{self, Author, TurnMessage};
+use crate::builder::{ReaderResult, TrajectoryBuilder};
+use crate::format::{Confidence, Format, FormatInfo, FormatProbe, Reader, Record};
 use crate::model::{
-    Convention, Cost, EventKind, Fact, Fidelity, Parent, Text, Tokens, Usage, time,
+    Convention, Cost, EventKind, Fact, Fidelity, Parent, Text, Usage, UsageTokens, time,
 };
 use toolmark_scan::Value;
 
@@ -28,7 +28,7 @@ impl Format for Crush {
         &INFO
     }
 
-    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+    fn detect(&self, probe: &FormatProbe<'_>) -> Confidence {
         let is_part = |part: Value<'_>| part.has("type") && part.has("data");
         let is_own = |r: Value<'_>| {
             let list = conversation::messages(r);
@@ -54,10 +54,10 @@ struct CrushDialect {
     open: Positional,
 }
 
-impl Dialect for CrushDialect {
+impl MessageDialect for CrushDialect {
     const FORMAT: &'static dyn Format = &Crush;
 
-    fn before(&mut self, b: &mut Builder, record: &Record<'_>, document: Value<'_>) {
+    fn before(&mut self, b: &mut TrajectoryBuilder, record: &Record<'_>, document: Value<'_>) {
         b.run.agent.name = Some(Text::owned("crush"));
         let Some(session) = document.get("session") else { return };
         b.run.id = record.text_at(session, "id");
@@ -67,13 +67,13 @@ impl Dialect for CrushDialect {
             .map(|id| Parent { trajectory: Some(id), call: None });
         let count = |key: &str| session.get(key).and_then(Value::as_u64);
         if let (Some(input), Some(output)) = (count("prompt_tokens"), count("completion_tokens")) {
-            let recorded = Tokens { input, output, ..Tokens::default() };
+            let recorded = UsageTokens { input, output, ..UsageTokens::default() };
             b.run.usage = Some(Usage::new(recorded, Convention::INCLUSIVE));
         }
         b.run.cost = session.get("cost").and_then(Value::as_f64).and_then(Cost::from_usd);
     }
 
-    fn message(&mut self, b: &mut Builder, record: &Record<'_>, message: Value<'_>) {
+    fn message(&mut self, b: &mut TrajectoryBuilder, record: &Record<'_>, message: Value<'_>) {
         let Some(author) = turn::author(message.word("role")) else {
             b.unknown("message without role", record.at_value(message));
             return;
@@ -87,7 +87,7 @@ impl Dialect for CrushDialect {
             return;
         }
         let id = record.text_at(message, "id").filter(|_| author == Author::Assistant);
-        let mut turn = Turn::new(b, &mut self.open, record, message, author, id, time);
+        let mut turn = TurnMessage::new(b, &mut self.open, record, message, author, id, time);
         turn.about(record.text_at(message, "model"), None);
         let parts = message.get("parts");
         for part in parts.into_iter().flat_map(Value::items) {
@@ -97,7 +97,7 @@ impl Dialect for CrushDialect {
     }
 }
 
-fn block(turn: &mut Turn<'_, '_>, record: &Record<'_>, part: Value<'_>) {
+fn block(turn: &mut TurnMessage<'_, '_>, record: &Record<'_>, part: Value<'_>) {
     let Some(data) = part.get("data") else {
         turn.unknown(part.word("type"), part);
         return;
@@ -113,7 +113,8 @@ fn block(turn: &mut Turn<'_, '_>, record: &Record<'_>, part: Value<'_>) {
             turn.call(part, data.get("id"), data.get("name"), data.get("input"));
         }
         "tool_result" => {
-            let answer = Answer::new(record.payload_at(data, "content"), record.at_value(part));
+            let answer =
+                ReaderResult::new(record.payload_at(data, "content"), record.at_value(part));
             let answer = answer.protocol(data.is_true("is_error"));
             turn.result(data.get("tool_call_id"), data.get("name"), answer);
         }

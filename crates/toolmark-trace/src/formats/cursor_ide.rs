@@ -2,12 +2,14 @@
 //! bubbles. A bubble is a message of the user (type 1) or of the agent (type 2); its
 //! `toolFormerData` is a call with its result.
 
-use super::shared::conversation::{Conversations, Dialect};
+use super::shared::conversation::{Conversations, MessageDialect};
 use super::shared::positional::Positional;
-use super::shared::turn::{self, Author, Turn};
-use crate::builder::{Answer, Builder};
-use crate::format::{Confidence, Format, FormatInfo, Probe, Reader, Record};
-use crate::model::{Convention, Fact, Fidelity, Level, Status, Text, Tokens, Usage, time};
+use super::shared::turn::{self, Author, TurnMessage};
+use crate::builder::{ReaderResult, TrajectoryBuilder};
+use crate::format::{Confidence, Format, FormatInfo, FormatProbe, Reader, Record};
+use crate::model::{
+    Convention, Fact, Fidelity, Status, StatusLevel, Text, Usage, UsageTokens, time,
+};
 use toolmark_scan::Value;
 
 /// Chats of the Cursor editor.
@@ -33,7 +35,7 @@ impl Format for CursorIde {
         &INFO
     }
 
-    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+    fn detect(&self, probe: &FormatProbe<'_>) -> Confidence {
         let is_own = |r: Value<'_>| {
             r.at(&["composer", "composerId"]).is_some()
                 && r.get("bubbles").is_some_and(Value::is_array)
@@ -51,14 +53,14 @@ struct CursorDialect {
     open: Positional,
 }
 
-impl Dialect for CursorDialect {
+impl MessageDialect for CursorDialect {
     const FORMAT: &'static dyn Format = &CursorIde;
 
     fn list(document: Value<'_>) -> Option<Value<'_>> {
         document.get("bubbles").filter(|b| b.is_array())
     }
 
-    fn before(&mut self, b: &mut Builder, record: &Record<'_>, document: Value<'_>) {
+    fn before(&mut self, b: &mut TrajectoryBuilder, record: &Record<'_>, document: Value<'_>) {
         b.run.agent.name = Some(Text::owned("cursor"));
         let Some(composer) = document.get("composer") else { return };
         b.run.id = record.text_at(composer, "composerId");
@@ -68,7 +70,7 @@ impl Dialect for CursorDialect {
         b.seen(composer.get("createdAt").and_then(time::from_value));
     }
 
-    fn message(&mut self, b: &mut Builder, record: &Record<'_>, bubble: Value<'_>) {
+    fn message(&mut self, b: &mut TrajectoryBuilder, record: &Record<'_>, bubble: Value<'_>) {
         let author = match bubble.get("type").and_then(Value::as_i64) {
             Some(1) => Author::User,
             Some(2) => Author::Assistant,
@@ -79,7 +81,7 @@ impl Dialect for CursorDialect {
         };
         let time = bubble.get("createdAt").and_then(time::from_value);
         let id = record.text_at(bubble, "usageUuid").filter(|id| !id.is_empty());
-        let mut turn = Turn::new(b, &mut self.open, record, bubble, author, id, time);
+        let mut turn = TurnMessage::new(b, &mut self.open, record, bubble, author, id, time);
         let model = bubble.at(&["modelInfo", "modelName"]).and_then(|m| record.text(m));
         turn.about(model, bubble.get("tokenCount").and_then(usage));
         if let Some(thinking) = bubble.get("thinking").filter(|t| t.has("text")) {
@@ -99,16 +101,16 @@ impl Dialect for CursorDialect {
     }
 }
 
-fn call(turn: &mut Turn<'_, '_>, record: &Record<'_>, tool: Value<'_>) {
+fn call(turn: &mut TurnMessage<'_, '_>, record: &Record<'_>, tool: Value<'_>) {
     let args = ["rawArgs", "params"].iter().find_map(|key| tool.get(key));
     let args = args.filter(|a| a.inner() != Some(""));
     let call = turn.call(tool, tool.get("toolCallId"), tool.get("name"), args);
     let output = ["result", "error"].iter().find_map(|key| tool.get(key));
     let output = output.filter(|o| o.inner() != Some(""));
-    let answer = Answer::new(output.map(|o| record.payload(o)), record.at_value(tool));
+    let answer = ReaderResult::new(output.map(|o| record.payload(o)), record.at_value(tool));
     let refused = matches!(tool.word("userDecision"), "rejected" | "skipped");
     match tool.word("status") {
-        _ if refused => turn.answer(call, answer.status(Status::Denied, Level::Denial)),
+        _ if refused => turn.answer(call, answer.status(Status::Denied, StatusLevel::Denial)),
         "loading" | "pending" => {}
         "" if output.is_none() => {}
         word => turn.answer(call, turn::status(answer, word)),
@@ -119,7 +121,7 @@ fn call(turn: &mut Turn<'_, '_>, record: &Record<'_>, tool: Value<'_>) {
 fn usage(count: Value<'_>) -> Option<Usage> {
     let number = |key: &str| count.get(key).and_then(Value::as_u64).unwrap_or(0);
     let (input, output) = (number("inputTokens"), number("outputTokens"));
-    let recorded = Tokens { input, output, ..Tokens::default() };
+    let recorded = UsageTokens { input, output, ..UsageTokens::default() };
     (!recorded.is_zero()).then(|| Usage::new(recorded, Convention::INCLUSIVE))
 }
 

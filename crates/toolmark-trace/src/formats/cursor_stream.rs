@@ -9,13 +9,13 @@
 
 use super::shared::declared;
 use super::shared::events::{note, open_step, set_once, words};
-use super::shared::pieces::{self, Pieces};
+use super::shared::pieces::{self, MessagePieces};
 use super::shared::readers::{OneRun, one_run};
-use crate::builder::{Answer, Builder, NewCall};
-use crate::format::{Confidence, Format, FormatInfo, Probe, Reader, Record};
+use crate::builder::{NewCall, ReaderResult, TrajectoryBuilder};
+use crate::format::{Confidence, Format, FormatInfo, FormatProbe, Reader, Record};
 use crate::model::{
-    At, Convention, DeclaredOutcome, EventKind, Fact, Fidelity, Level, Status, Text, Tokens,
-    ToolName, Usage, time,
+    At, Convention, DeclaredOutcome, EventKind, Fact, Fidelity, Status, StatusLevel, Text,
+    ToolName, Usage, UsageTokens, time,
 };
 use jiff::Timestamp;
 use toolmark_scan::Value;
@@ -37,12 +37,12 @@ impl Format for CursorStream {
         &INFO
     }
 
-    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+    fn detect(&self, probe: &FormatProbe<'_>) -> Confidence {
         if probe.any(|r| is_call(r) || is_init(r)) { 100 } else { 0 }
     }
 
     fn reader(&self) -> Box<dyn Reader> {
-        one_run::<Stream>(&CursorStream, "cursor", "an event")
+        one_run::<CursorStreamRun>(&CursorStream, "cursor", "an event")
     }
 }
 
@@ -66,15 +66,15 @@ fn is_init(event: Value<'_>) -> bool {
 }
 
 #[derive(Default)]
-struct Stream {
+struct CursorStreamRun {
     /// Current response; `None` after a result.
     step: Option<u32>,
-    thinking: Option<Pieces>,
-    message: Option<Pieces>,
+    thinking: Option<MessagePieces>,
+    message: Option<MessagePieces>,
 }
 
-impl OneRun for Stream {
-    fn record(&mut self, b: &mut Builder, record: &Record<'_>, event: Value<'_>) {
+impl OneRun for CursorStreamRun {
+    fn record(&mut self, b: &mut TrajectoryBuilder, record: &Record<'_>, event: Value<'_>) {
         set_once(&mut b.run.id, record, event, "session_id");
         let time = event.get("timestamp_ms").and_then(time::from_value);
         b.seen(time);
@@ -111,16 +111,16 @@ impl OneRun for Stream {
         }
     }
 
-    fn finish(&mut self, b: &mut Builder) {
+    fn finish(&mut self, b: &mut TrajectoryBuilder) {
         self.flush(b, "");
     }
 }
 
-impl Stream {
+impl CursorStreamRun {
     /// Returns the response that an event belongs to.
     fn step(
         &mut self,
-        b: &mut Builder,
+        b: &mut TrajectoryBuilder,
         record: &Record<'_>,
         event: Value<'_>,
         time: Option<Timestamp>,
@@ -129,13 +129,13 @@ impl Stream {
     }
 
     /// Completes the pieces of a message when an event of another kind follows.
-    fn flush(&mut self, b: &mut Builder, next: &str) {
-        let thinking = self.thinking.take_if(|_| next != "thinking").map(Pieces::close);
+    fn flush(&mut self, b: &mut TrajectoryBuilder, next: &str) {
+        let thinking = self.thinking.take_if(|_| next != "thinking").map(MessagePieces::close);
         if let Some((text, time, at)) = thinking {
             let step = *self.step.get_or_insert_with(|| b.step(None, time, at.clone()));
             b.reasoning(step, Some(text), time, at);
         }
-        let message = self.message.take_if(|_| next != "assistant").map(Pieces::close);
+        let message = self.message.take_if(|_| next != "assistant").map(MessagePieces::close);
         if let Some((text, time, at)) = message {
             let step = *self.step.get_or_insert_with(|| b.step(None, time, at.clone()));
             b.message(step, text, time, at);
@@ -144,7 +144,7 @@ impl Stream {
 
     fn assistant(
         &mut self,
-        b: &mut Builder,
+        b: &mut TrajectoryBuilder,
         record: &Record<'_>,
         event: Value<'_>,
         time: Option<Timestamp>,
@@ -161,7 +161,7 @@ impl Stream {
 
     fn tool_call(
         &mut self,
-        b: &mut Builder,
+        b: &mut TrajectoryBuilder,
         record: &Record<'_>,
         event: Value<'_>,
         time: Option<Timestamp>,
@@ -223,22 +223,22 @@ fn new_call(record: &Record<'_>, event: Value<'_>, step: u32, time: Option<Times
 }
 
 /// Reads the outcome from the only key of a result.
-fn outcome(record: &Record<'_>, result: Option<Value<'_>>, at: At) -> Answer {
+fn outcome(record: &Record<'_>, result: Option<Value<'_>>, at: At) -> ReaderResult {
     let Some((key, body)) = result.and_then(|r| r.fields().next()) else {
-        return Answer::new(result.map(|r| record.payload(r)), at);
+        return ReaderResult::new(result.map(|r| record.payload(r)), at);
     };
-    let answer = Answer::new(Some(record.payload(body)), at);
+    let answer = ReaderResult::new(Some(record.payload(body)), at);
     let answer = match key.inner().unwrap_or("") {
         "success" => answer.protocol(body.is_true("isError")),
-        "rejected" | "permissionDenied" => answer.status(Status::Denied, Level::Denial),
-        "aborted" | "cancelled" => answer.status(Status::Interrupted, Level::Denial),
+        "rejected" | "permissionDenied" => answer.status(Status::Denied, StatusLevel::Denial),
+        "aborted" | "cancelled" => answer.status(Status::Interrupted, StatusLevel::Denial),
         _ => answer.protocol(true),
     };
     let duration = body.get("executionTime").and_then(Value::as_f64).and_then(time::millis);
     answer.exit_code(body.get("exitCode").and_then(Value::as_i64)).duration(duration)
 }
 
-fn end(b: &mut Builder, record: &Record<'_>, event: Value<'_>, time: Option<Timestamp>) {
+fn end(b: &mut TrajectoryBuilder, record: &Record<'_>, event: Value<'_>, time: Option<Timestamp>) {
     b.run.outcome = record.text_at(event, "subtype");
     if let Some(failed) = event.get("is_error").filter(|failed| failed.as_bool() == Some(true)) {
         let outcome = DeclaredOutcome::Failed;
@@ -246,7 +246,7 @@ fn end(b: &mut Builder, record: &Record<'_>, event: Value<'_>, time: Option<Time
     }
     if let Some(usage) = event.get("usage") {
         let count = |key: &str| usage.get(key).and_then(Value::as_u64).unwrap_or(0);
-        let recorded = Tokens {
+        let recorded = UsageTokens {
             input: count("inputTokens"),
             output: count("outputTokens"),
             cache_read: count("cacheReadTokens"),

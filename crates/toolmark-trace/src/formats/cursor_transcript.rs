@@ -7,8 +7,8 @@
 use super::shared::events::{note, words};
 use super::shared::pairing::OpenCalls;
 use super::shared::readers::{OneRun, one_run};
-use crate::builder::{Answer, Builder, NewCall};
-use crate::format::{Confidence, Format, FormatInfo, Probe, Reader, Record};
+use crate::builder::{NewCall, ReaderResult, TrajectoryBuilder};
+use crate::format::{Confidence, Format, FormatInfo, FormatProbe, Reader, Record};
 use crate::model::{EventKind, Fact, Fidelity, Text, ToolName};
 use toolmark_scan::Value;
 
@@ -40,7 +40,7 @@ impl Format for CursorTranscript {
         &INFO
     }
 
-    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+    fn detect(&self, probe: &FormatProbe<'_>) -> Confidence {
         let is_line = |r: Value<'_>| {
             r.get("role").is_some_and(|role| role.is("user") || role.is("assistant"))
                 && r.at(&["message", "content"]).is_some_and(Value::is_array)
@@ -52,17 +52,17 @@ impl Format for CursorTranscript {
     }
 
     fn reader(&self) -> Box<dyn Reader> {
-        one_run::<Transcript>(&CursorTranscript, "cursor", "a transcript line")
+        one_run::<CursorTranscriptRun>(&CursorTranscript, "cursor", "a transcript line")
     }
 }
 
 #[derive(Default)]
-struct Transcript {
+struct CursorTranscriptRun {
     open: OpenCalls,
 }
 
-impl OneRun for Transcript {
-    fn record(&mut self, b: &mut Builder, record: &Record<'_>, line: Value<'_>) {
+impl OneRun for CursorTranscriptRun {
+    fn record(&mut self, b: &mut TrajectoryBuilder, record: &Record<'_>, line: Value<'_>) {
         let content = line.at(&["message", "content"]);
         match line.get("role").and_then(Value::inner) {
             Some("user") => user(b, &mut self.open, record, content),
@@ -86,7 +86,12 @@ fn kind(block: Value<'_>) -> &str {
     block.word("type")
 }
 
-fn user(b: &mut Builder, open: &mut OpenCalls, record: &Record<'_>, content: Option<Value<'_>>) {
+fn user(
+    b: &mut TrajectoryBuilder,
+    open: &mut OpenCalls,
+    record: &Record<'_>,
+    content: Option<Value<'_>>,
+) {
     let mut results = 0;
     for block in content.into_iter().flat_map(Value::items) {
         if matches!(kind(block), "tool_result" | "tool-result") {
@@ -101,9 +106,9 @@ fn user(b: &mut Builder, open: &mut OpenCalls, record: &Record<'_>, content: Opt
     }
 }
 
-fn result(b: &mut Builder, open: &mut OpenCalls, record: &Record<'_>, block: Value<'_>) {
+fn result(b: &mut TrajectoryBuilder, open: &mut OpenCalls, record: &Record<'_>, block: Value<'_>) {
     let payload = block.get("content").and_then(|c| words(record, c));
-    let mut answer = Answer::new(payload, record.at_value(block));
+    let mut answer = ReaderResult::new(payload, record.at_value(block));
     if let Some(failed) = block.get("is_error").and_then(Value::as_bool) {
         answer = answer.protocol(failed);
     }
@@ -113,7 +118,7 @@ fn result(b: &mut Builder, open: &mut OpenCalls, record: &Record<'_>, block: Val
 }
 
 fn assistant(
-    b: &mut Builder,
+    b: &mut TrajectoryBuilder,
     open: &mut OpenCalls,
     record: &Record<'_>,
     line: Value<'_>,

@@ -2,9 +2,9 @@
 //! `metrics`), and as returned by its API (`span_kind`, `input` and `output` among the
 //! attributes of a datum).
 
-use super::shared::spans::{Kind, Span, Spans, span_reader};
-use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
-use crate::model::{Convention, Fact, Fidelity, Tokens, Usage, time};
+use super::shared::spans::{SpanRole, Spans, TelemetrySpan, span_reader};
+use crate::format::{Confidence, Format, FormatInfo, FormatProbe, Out, Reader, Record};
+use crate::model::{Convention, Fact, Fidelity, Usage, UsageTokens, time};
 use jiff::SignedDuration;
 use toolmark_scan::Value;
 
@@ -54,7 +54,7 @@ impl Format for Datadog {
         &INFO
     }
 
-    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+    fn detect(&self, probe: &FormatProbe<'_>) -> Confidence {
         if probe.any(|r| spans_of(r).into_iter().any(is_span)) { 95 } else { 0 }
     }
 
@@ -74,8 +74,8 @@ fn add_record(spans: &mut Spans, record: &Record<'_>, out: &mut Out) {
     }
 }
 
-fn read_span(record: &Record<'_>, value: Value<'_>) -> Span {
-    let mut span = Span::new(record.at_value(value));
+fn read_span(record: &Record<'_>, value: Value<'_>) -> TelemetrySpan {
+    let mut span = TelemetrySpan::new(record.at_value(value));
     let text = |key: &str| value.get(key).and_then(|v| record.label(v)).map(|t| t.to_string());
     span.id = text("span_id").unwrap_or_default();
     span.trace = text("trace_id").unwrap_or_default();
@@ -112,22 +112,22 @@ fn read_span(record: &Record<'_>, value: Value<'_>) -> Span {
                     facts.usage = value.get("metrics").and_then(usage);
                     response
                 }
-                "workflow" if span.parent.is_some() => Kind::Part,
+                "workflow" if span.parent.is_some() => SpanRole::Part,
                 _ => {
                     facts.agent = Some(span.name.clone());
-                    Kind::Agent
+                    SpanRole::Agent
                 }
             }
         }
-        "task" | "embedding" | "retrieval" | "experiment" | "step" => Kind::Part,
-        _ => Kind::Unknown,
+        "task" | "embedding" | "retrieval" | "experiment" | "step" => SpanRole::Part,
+        _ => SpanRole::Unknown,
     });
     span
 }
 
 fn usage(metrics: Value<'_>) -> Option<Usage> {
     let count = |key: &str| metrics.get(key).and_then(Value::as_u64);
-    let recorded = Tokens {
+    let recorded = UsageTokens {
         input: count("input_tokens")?,
         output: count("output_tokens").unwrap_or(0),
         cache_read: count("cache_read_input_tokens").unwrap_or(0),

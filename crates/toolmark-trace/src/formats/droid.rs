@@ -13,8 +13,8 @@ use super::shared::anthropic;
 use super::shared::events::{note, open_step, set_once, words};
 use super::shared::exit_code::leading_number;
 use super::shared::readers::{OneRun, one_run};
-use crate::builder::{Answer, Builder, NewCall};
-use crate::format::{Confidence, Format, FormatInfo, Probe, Reader, Record};
+use crate::builder::{NewCall, ReaderResult, TrajectoryBuilder};
+use crate::format::{Confidence, Format, FormatInfo, FormatProbe, Reader, Record};
 use crate::model::{
     Convention, EventKind, Fact, Fidelity, Text, ToolDefinition, ToolName, Usage, time,
 };
@@ -38,7 +38,7 @@ impl Format for Droid {
         &INFO
     }
 
-    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+    fn detect(&self, probe: &FormatProbe<'_>) -> Confidence {
         if probe.any(|r| is_session(r) || is_event(r)) { 100 } else { 0 }
     }
 
@@ -47,7 +47,7 @@ impl Format for Droid {
     }
 
     fn reader(&self) -> Box<dyn Reader> {
-        one_run::<Session>(&Droid, "droid", "a session line")
+        one_run::<DroidSession>(&Droid, "droid", "a session line")
     }
 }
 
@@ -72,15 +72,15 @@ fn is_event(event: Value<'_>) -> bool {
 }
 
 #[derive(Default)]
-struct Session {
+struct DroidSession {
     /// Current response of the stream; `None` after a result.
     step: Option<u32>,
     /// Last text of the assistant, which the completion repeats.
     last_words: Option<Text>,
 }
 
-impl OneRun for Session {
-    fn record(&mut self, b: &mut Builder, record: &Record<'_>, line: Value<'_>) {
+impl OneRun for DroidSession {
+    fn record(&mut self, b: &mut TrajectoryBuilder, record: &Record<'_>, line: Value<'_>) {
         let time = line.get("timestamp").and_then(time::from_value);
         b.seen(time);
         set_once(&mut b.run.id, record, line, "session_id");
@@ -121,11 +121,11 @@ impl OneRun for Session {
     }
 }
 
-impl Session {
+impl DroidSession {
     /// Returns the response that a streamed event belongs to.
     fn step(
         &mut self,
-        b: &mut Builder,
+        b: &mut TrajectoryBuilder,
         record: &Record<'_>,
         event: Value<'_>,
         time: Option<Timestamp>,
@@ -135,7 +135,7 @@ impl Session {
 
     fn streamed_message(
         &mut self,
-        b: &mut Builder,
+        b: &mut TrajectoryBuilder,
         record: &Record<'_>,
         event: Value<'_>,
         time: Option<Timestamp>,
@@ -170,7 +170,7 @@ impl Session {
 
     fn tool_call(
         &mut self,
-        b: &mut Builder,
+        b: &mut TrajectoryBuilder,
         record: &Record<'_>,
         event: Value<'_>,
         time: Option<Timestamp>,
@@ -189,14 +189,15 @@ impl Session {
 
     fn tool_result(
         &mut self,
-        b: &mut Builder,
+        b: &mut TrajectoryBuilder,
         record: &Record<'_>,
         event: Value<'_>,
         time: Option<Timestamp>,
     ) {
         self.step = None;
         let value = event.get("value").or_else(|| event.get("error"));
-        let mut answer = Answer::new(value.map(|v| record.payload(v)), record.at()).time(time);
+        let mut answer =
+            ReaderResult::new(value.map(|v| record.payload(v)), record.at()).time(time);
         if let Some(failed) = event.get("isError").and_then(Value::as_bool) {
             answer = answer.protocol(failed);
         }
@@ -208,7 +209,7 @@ impl Session {
 
     fn completion(
         &mut self,
-        b: &mut Builder,
+        b: &mut TrajectoryBuilder,
         record: &Record<'_>,
         event: Value<'_>,
         time: Option<Timestamp>,
@@ -233,7 +234,12 @@ fn call_id(event: Value<'_>) -> Option<Value<'_>> {
     event.get("toolCallId").or_else(|| event.get("id"))
 }
 
-fn system(b: &mut Builder, record: &Record<'_>, event: Value<'_>, time: Option<Timestamp>) {
+fn system(
+    b: &mut TrajectoryBuilder,
+    record: &Record<'_>,
+    event: Value<'_>,
+    time: Option<Timestamp>,
+) {
     set_once(&mut b.run.cwd, record, event, "cwd");
     set_once(&mut b.run.agent.model, record, event, "model");
     if let Some(tools) = event.get("tools") {
@@ -246,7 +252,7 @@ fn system(b: &mut Builder, record: &Record<'_>, event: Value<'_>, time: Option<T
 }
 
 fn stored_message(
-    b: &mut Builder,
+    b: &mut TrajectoryBuilder,
     record: &Record<'_>,
     line: Value<'_>,
     message: Value<'_>,
@@ -286,13 +292,18 @@ fn stored_message(
 
 /// Reads a result block; without an error field, the exit code in its text determines the
 /// status.
-fn stored_result(b: &mut Builder, record: &Record<'_>, block: Value<'_>, time: Option<Timestamp>) {
+fn stored_result(
+    b: &mut TrajectoryBuilder,
+    record: &Record<'_>,
+    block: Value<'_>,
+    time: Option<Timestamp>,
+) {
     let mut answer = anthropic::result_answer(record, block).time(time);
     let text = block.get("content").map(anthropic::first_text).unwrap_or_default();
     let code = text_exit_code(&text);
     if code.is_some() && !block.has("is_error") {
         let (payload, at) = (answer.payload.take(), answer.at.clone());
-        answer = Answer::new(payload, at).time(time);
+        answer = ReaderResult::new(payload, at).time(time);
     }
     let answer = answer.exit_code(code);
     b.answer(block.get_str("tool_use_id").as_deref(), answer);

@@ -13,12 +13,12 @@
 use super::shared::events::{note, set_once, unknown_member, words};
 use super::shared::gemini;
 use super::shared::pairing::OpenCalls;
-use crate::builder::{Answer, Builder, NewCall};
-use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
+use crate::builder::{NewCall, ReaderResult, TrajectoryBuilder};
+use crate::format::{Confidence, Format, FormatInfo, FormatProbe, Out, Reader, Record};
 use crate::join::{files_in, missing_sub_agents};
 use crate::model::{
-    Convention, EventKind, Fact, Fidelity, Level, Parent, Payload, Status, Text, Tokens, ToolName,
-    Trajectory, Usage, time,
+    Convention, EventKind, Fact, Fidelity, Parent, Payload, Status, StatusLevel, Text, ToolName,
+    Trajectory, Usage, UsageTokens, time,
 };
 use jiff::Timestamp;
 use std::collections::HashMap;
@@ -42,7 +42,7 @@ impl Format for GeminiCli {
         &INFO
     }
 
-    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+    fn detect(&self, probe: &FormatProbe<'_>) -> Confidence {
         let header = |r: Value<'_>| r.get("sessionId").is_some() && r.get("projectHash").is_some();
         let patch = |r: Value<'_>| r.get("$set").is_some() || r.get("$rewindTo").is_some();
         let response = |r: Value<'_>| {
@@ -62,7 +62,7 @@ impl Format for GeminiCli {
     }
 
     fn reader(&self) -> Box<dyn Reader> {
-        Box::<SessionReader>::default()
+        Box::<GeminiCliReader>::default()
     }
 
     /// Returns the files of sub-agents: in a folder named after the full ID of their session, or,
@@ -90,20 +90,20 @@ impl Format for GeminiCli {
 }
 
 #[derive(Default)]
-struct SessionReader {
-    session: Option<Session>,
+struct GeminiCliReader {
+    session: Option<GeminiCliSession>,
 }
 
 /// Reader state of one run, and its known messages.
-struct Session {
-    b: Builder,
+struct GeminiCliSession {
+    b: TrajectoryBuilder,
     open: OpenCalls,
-    messages: HashMap<String, Known>,
+    messages: HashMap<String, EarlierContent>,
 }
 
 /// Content read from earlier versions of a message.
 #[derive(Default, Clone, Copy)]
-struct Known {
+struct EarlierContent {
     /// Whether its content has been read.
     said: bool,
     /// Event that holds its text.
@@ -111,14 +111,14 @@ struct Known {
     thoughts: usize,
 }
 
-impl Reader for SessionReader {
+impl Reader for GeminiCliReader {
     fn record(&mut self, record: &Record<'_>, out: &mut Out) {
         let Some(value) = out.object(record, "a session record") else { return };
         let is_header = value.get("sessionId").is_some() && value.get("projectHash").is_some();
         if is_header && self.is_other_run(value) {
             self.finish(out);
         }
-        let session = self.session.get_or_insert_with(|| Session::new(out));
+        let session = self.session.get_or_insert_with(|| GeminiCliSession::new(out));
         if is_header {
             session.header(record, value);
         } else if let Some(patch) = value.get("$set") {
@@ -134,7 +134,7 @@ impl Reader for SessionReader {
     }
 
     fn finish(&mut self, out: &mut Out) {
-        let Some(Session { mut b, .. }) = self.session.take() else { return };
+        let Some(GeminiCliSession { mut b, .. }) = self.session.take() else { return };
         // A header without any messages says nothing about what was done.
         if b.run.events.is_empty() {
             b.run.fidelity.lose(Fact::Calls);
@@ -144,14 +144,14 @@ impl Reader for SessionReader {
     }
 }
 
-impl SessionReader {
+impl GeminiCliReader {
     fn is_other_run(&self, header: Value<'_>) -> bool {
         let known = self.session.as_ref().and_then(|s| s.b.run.id.as_ref());
         known.is_some_and(|id| !header.get("sessionId").is_some_and(|s| s.is(&id.get())))
     }
 }
 
-impl Session {
+impl GeminiCliSession {
     fn new(out: &Out) -> Self {
         let mut b = out.builder(&GeminiCli);
         b.run.agent.name = Some(Text::owned("gemini-cli"));
@@ -196,21 +196,21 @@ impl Session {
             _ if known.is_some() => return,
             "user" => {
                 self.user(record, content, time, &at);
-                Known::default()
+                EarlierContent::default()
             }
             "error" => {
                 let text = content.and_then(|c| words(record, c));
                 self.b.event(EventKind::Error, text, None, time, at);
-                Known::default()
+                EarlierContent::default()
             }
             "info" | "warning" => {
                 let text = content.and_then(|c| words(record, c));
                 note(&mut self.b, kind, text, time, at);
-                Known::default()
+                EarlierContent::default()
             }
             other => {
                 self.b.unknown(other, at);
-                Known::default()
+                EarlierContent::default()
             }
         };
         if let Some(id) = id {
@@ -238,9 +238,9 @@ impl Session {
         record: &Record<'_>,
         message: Value<'_>,
         content: Option<Value<'_>>,
-        known: Option<Known>,
+        known: Option<EarlierContent>,
         time: Option<Timestamp>,
-    ) -> Known {
+    ) -> EarlierContent {
         let b = &mut self.b;
         let at = record.at_value(message);
         let id = record.text_at(message, "id").or_else(|| record.text_at(message, "messageId"));
@@ -303,7 +303,7 @@ fn thought_text(record: &Record<'_>, thought: Value<'_>) -> Option<Payload> {
 
 fn usage(tokens: Value<'_>) -> Usage {
     let count = |key: &str| tokens.get(key).and_then(Value::as_u64);
-    let recorded = Tokens {
+    let recorded = UsageTokens {
         input: count("input").unwrap_or(0),
         output: count("output").unwrap_or(0),
         cache_read: count("cached").unwrap_or(0),
@@ -315,7 +315,7 @@ fn usage(tokens: Value<'_>) -> Usage {
 }
 
 fn tool_call(
-    b: &mut Builder,
+    b: &mut TrajectoryBuilder,
     record: &Record<'_>,
     call: Value<'_>,
     step: u32,
@@ -350,7 +350,7 @@ fn tool_call(
 }
 
 /// Returns the result inside a call; `None` while the call is still running.
-fn call_answer(record: &Record<'_>, call: Value<'_>) -> Option<Answer> {
+fn call_answer(record: &Record<'_>, call: Value<'_>) -> Option<ReaderResult> {
     let result = call.get("result");
     let status = call.word("status");
     let mut responses = result.into_iter().flat_map(Value::items);
@@ -359,26 +359,30 @@ fn call_answer(record: &Record<'_>, call: Value<'_>) -> Option<Answer> {
         (Some(response), _) if responses.next().is_none() => {
             gemini::response_answer(record, response)
         }
-        (_, Some(result)) => Answer::new(Some(record.payload(result)), record.at_value(result)),
-        (_, None) => Answer::new(record.payload_at(call, "resultDisplay"), record.at_value(call)),
+        (_, Some(result)) => {
+            ReaderResult::new(Some(record.payload(result)), record.at_value(result))
+        }
+        (_, None) => {
+            ReaderResult::new(record.payload_at(call, "resultDisplay"), record.at_value(call))
+        }
     };
     match status {
         "success" => Some(mark(answer, Status::Succeeded)),
         "error" => Some(mark(answer, Status::Failed)),
         // Refused before it ran, or cut off: the text says which.
-        "cancelled" if answer.level == Level::Denial => Some(answer),
-        "cancelled" => Some(answer.status(Status::Interrupted, Level::Denial)),
+        "cancelled" if answer.level == StatusLevel::Denial => Some(answer),
+        "cancelled" => Some(answer.status(Status::Interrupted, StatusLevel::Denial)),
         _ => result.map(|_| answer),
     }
 }
 
 /// Sets the status of a call. The call's own status is stronger evidence; a refusal is more
 /// specific than "error".
-fn mark(answer: Answer, status: Status) -> Answer {
-    if status == Status::Failed && answer.level == Level::Denial {
+fn mark(answer: ReaderResult, status: Status) -> ReaderResult {
+    if status == Status::Failed && answer.level == StatusLevel::Denial {
         return answer;
     }
-    answer.status(status, Level::Protocol)
+    answer.status(status, StatusLevel::Protocol)
 }
 
 #[cfg(test)]

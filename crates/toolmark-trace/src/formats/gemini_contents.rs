@@ -9,8 +9,8 @@
 use super::shared::events::{lose_unmarked_status, words};
 use super::shared::gemini;
 use super::shared::pairing::OpenCalls;
-use crate::builder::Builder;
-use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
+use crate::builder::TrajectoryBuilder;
+use crate::format::{Confidence, Format, FormatInfo, FormatProbe, Out, Reader, Record};
 use crate::model::{Fact, Fidelity, ToolDefinition, time};
 use toolmark_scan::Value;
 
@@ -40,7 +40,7 @@ impl Format for GeminiContents {
         &INFO
     }
 
-    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+    fn detect(&self, probe: &FormatProbe<'_>) -> Confidence {
         match probe.first() {
             Some(first) if is_content(first) => 90,
             Some(first) if contents(first).is_some() => 90,
@@ -73,11 +73,11 @@ fn contents(value: Value<'_>) -> Option<Value<'_>> {
 #[derive(Default)]
 struct ContentsReader {
     /// Run whose contents are the records themselves.
-    bare: Option<Run>,
+    bare: Option<GeminiContentsRun>,
 }
 
-struct Run {
-    b: Builder,
+struct GeminiContentsRun {
+    b: TrajectoryBuilder,
     open: OpenCalls,
 }
 
@@ -86,14 +86,16 @@ impl Reader for ContentsReader {
         let Some(value) = out.object(record, "a content") else { return };
         match contents(value) {
             Some(list) => {
-                let mut run = Run::new(out);
+                let mut run = GeminiContentsRun::new(out);
                 run.request(record, value);
                 for content in list.items() {
                     run.content(record, content);
                 }
                 run.close(out);
             }
-            None => self.bare.get_or_insert_with(|| Run::new(out)).content(record, value),
+            None => {
+                self.bare.get_or_insert_with(|| GeminiContentsRun::new(out)).content(record, value)
+            }
         }
     }
 
@@ -104,7 +106,7 @@ impl Reader for ContentsReader {
     }
 }
 
-impl Run {
+impl GeminiContentsRun {
     fn new(out: &Out) -> Self {
         Self { b: out.builder(&GeminiContents), open: OpenCalls::default() }
     }

@@ -6,12 +6,12 @@
 //! and they are added up.
 
 use super::shared::events::{note, set_once, words};
-use super::shared::pieces::{self, Pieces};
+use super::shared::pieces::{self, MessagePieces};
 use super::shared::readers::{OneRun, one_run};
-use crate::builder::{Answer, Builder, NewCall};
-use crate::format::{Confidence, Format, FormatInfo, Probe, Reader, Record};
+use crate::builder::{NewCall, ReaderResult, TrajectoryBuilder};
+use crate::format::{Confidence, Format, FormatInfo, FormatProbe, Reader, Record};
 use crate::model::{
-    Convention, EventKind, Fact, Fidelity, Level, Status, Tokens, ToolName, Usage, time,
+    Convention, EventKind, Fact, Fidelity, Status, StatusLevel, ToolName, Usage, UsageTokens, time,
 };
 use jiff::Timestamp;
 use toolmark_scan::Value;
@@ -42,7 +42,7 @@ impl Format for GeminiStream {
         &INFO
     }
 
-    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+    fn detect(&self, probe: &FormatProbe<'_>) -> Confidence {
         let kind = |r: Value<'_>, want: &str| r.field_is("type", want);
         let is_call = |r: Value<'_>| {
             kind(r, "tool_use") && r.get("tool_id").is_some() && r.get("tool_name").is_some()
@@ -65,18 +65,18 @@ impl Format for GeminiStream {
     }
 
     fn reader(&self) -> Box<dyn Reader> {
-        one_run::<Stream>(&GeminiStream, "gemini-cli", "an event")
+        one_run::<GeminiStreamRun>(&GeminiStream, "gemini-cli", "an event")
     }
 }
 
 #[derive(Default)]
-struct Stream {
+struct GeminiStreamRun {
     /// Assistant message whose pieces are still being read.
-    message: Option<Pieces>,
+    message: Option<MessagePieces>,
 }
 
-impl OneRun for Stream {
-    fn record(&mut self, b: &mut Builder, record: &Record<'_>, value: Value<'_>) {
+impl OneRun for GeminiStreamRun {
+    fn record(&mut self, b: &mut TrajectoryBuilder, record: &Record<'_>, value: Value<'_>) {
         let time = value.get("timestamp").or_else(|| value.get("ts")).and_then(time::from_value);
         let kind = value.word("type");
         let role = value.word("role");
@@ -116,18 +116,23 @@ impl OneRun for Stream {
         }
     }
 
-    fn finish(&mut self, b: &mut Builder) {
+    fn finish(&mut self, b: &mut TrajectoryBuilder) {
         flush(b, &mut self.message);
     }
 }
 
-fn flush(b: &mut Builder, message: &mut Option<Pieces>) {
-    if let Some((text, time, at)) = message.take().map(Pieces::close) {
+fn flush(b: &mut TrajectoryBuilder, message: &mut Option<MessagePieces>) {
+    if let Some((text, time, at)) = message.take().map(MessagePieces::close) {
         b.event(EventKind::Message, Some(text), None, time, at);
     }
 }
 
-fn tool_use(b: &mut Builder, record: &Record<'_>, value: Value<'_>, time: Option<Timestamp>) {
+fn tool_use(
+    b: &mut TrajectoryBuilder,
+    record: &Record<'_>,
+    value: Value<'_>,
+    time: Option<Timestamp>,
+) {
     let before = b.run.calls.len();
     b.call(NewCall {
         id: record.text_at(value, "tool_id"),
@@ -143,18 +148,23 @@ fn tool_use(b: &mut Builder, record: &Record<'_>, value: Value<'_>, time: Option
     }
 }
 
-fn tool_result(b: &mut Builder, record: &Record<'_>, value: Value<'_>, time: Option<Timestamp>) {
+fn tool_result(
+    b: &mut TrajectoryBuilder,
+    record: &Record<'_>,
+    value: Value<'_>,
+    time: Option<Timestamp>,
+) {
     let error = value.get("error");
     let message = error.and_then(|e| e.get("message"));
     let payload = value.get("output").or(message).map(|p| record.payload(p));
-    let answer = Answer::new(payload, record.at()).time(time);
+    let answer = ReaderResult::new(payload, record.at()).time(time);
     let kind = error.and_then(|e| e.get("type")).and_then(Value::inner).unwrap_or("");
     let answer = match value.get("status").and_then(Value::inner) {
         Some("success") => answer.protocol(false),
         _ if kind.contains("denied") || kind.contains("policy") => {
-            answer.status(Status::Denied, Level::Denial)
+            answer.status(Status::Denied, StatusLevel::Denial)
         }
-        Some("cancelled") => answer.status(Status::Interrupted, Level::Denial),
+        Some("cancelled") => answer.status(Status::Interrupted, StatusLevel::Denial),
         Some("error") => answer.protocol(true),
         _ if error.is_some() => answer.protocol(true),
         _ => answer,
@@ -162,11 +172,11 @@ fn tool_result(b: &mut Builder, record: &Record<'_>, value: Value<'_>, time: Opt
     b.answer(value.get_str("tool_id").as_deref(), answer);
 }
 
-fn end(b: &mut Builder, record: &Record<'_>, value: Value<'_>, time: Option<Timestamp>) {
+fn end(b: &mut TrajectoryBuilder, record: &Record<'_>, value: Value<'_>, time: Option<Timestamp>) {
     b.run.outcome = record.text_at(value, "status").or(b.run.outcome.take());
     if let Some(stats) = value.get("stats") {
         let count = |key: &str| stats.get(key).and_then(Value::as_u64);
-        let recorded = Tokens {
+        let recorded = UsageTokens {
             input: count("input_tokens").unwrap_or(0),
             output: count("output_tokens").unwrap_or(0),
             cache_read: count("cached").unwrap_or(0),

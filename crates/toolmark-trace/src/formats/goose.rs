@@ -2,12 +2,14 @@
 //! `toolResponse` parts; the same messages under `conversation` of an exported session, and
 //! as single `message` events of `goose run --output-format stream-json`.
 
-use super::shared::conversation::{self, Conversations, Dialect};
+use super::shared::conversation::{self, Conversations, MessageDialect};
 use super::shared::positional::Positional;
-use super::shared::turn::{self, Author, Turn};
-use crate::builder::{Answer, Builder};
-use crate::format::{Confidence, Format, FormatInfo, Probe, Reader, Record};
-use crate::model::{Convention, EventKind, Fact, Fidelity, Level, Status, Text, Tokens, Usage};
+use super::shared::turn::{self, Author, TurnMessage};
+use crate::builder::{ReaderResult, TrajectoryBuilder};
+use crate::format::{Confidence, Format, FormatInfo, FormatProbe, Reader, Record};
+use crate::model::{
+    Convention, EventKind, Fact, Fidelity, Status, StatusLevel, Text, Usage, UsageTokens,
+};
 use toolmark_scan::Value;
 
 /// Goose sessions.
@@ -27,7 +29,7 @@ impl Format for Goose {
         &INFO
     }
 
-    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+    fn detect(&self, probe: &FormatProbe<'_>) -> Confidence {
         let sample = conversation::sample_with(probe, GooseDialect::list);
         let is_own = |m: &Value<'_>| {
             let mut parts = unwrapped(*m).items_at("content");
@@ -56,7 +58,7 @@ struct GooseDialect {
     open: Positional,
 }
 
-impl Dialect for GooseDialect {
+impl MessageDialect for GooseDialect {
     const FORMAT: &'static dyn Format = &Goose;
 
     fn list(document: Value<'_>) -> Option<Value<'_>> {
@@ -64,11 +66,11 @@ impl Dialect for GooseDialect {
         list.or_else(|| conversation::messages(document))
     }
 
-    fn before(&mut self, b: &mut Builder, record: &Record<'_>, document: Value<'_>) {
+    fn before(&mut self, b: &mut TrajectoryBuilder, record: &Record<'_>, document: Value<'_>) {
         describe(b, record, document);
     }
 
-    fn message(&mut self, b: &mut Builder, record: &Record<'_>, value: Value<'_>) {
+    fn message(&mut self, b: &mut TrajectoryBuilder, record: &Record<'_>, value: Value<'_>) {
         b.run.agent.name.get_or_insert_with(|| Text::owned("goose"));
         let message = unwrapped(value);
         let Some(mut author) = turn::author(message.word("role")) else {
@@ -81,7 +83,7 @@ impl Dialect for GooseDialect {
         }
         let time = conversation::stated_time(message);
         let id = record.text_at(message, "id");
-        let mut turn = Turn::new(b, &mut self.open, record, message, author, id, time);
+        let mut turn = TurnMessage::new(b, &mut self.open, record, message, author, id, time);
         let content = message.get("content");
         for part in content.into_iter().flat_map(Value::items) {
             block(&mut turn, record, part);
@@ -92,7 +94,7 @@ impl Dialect for GooseDialect {
 
 impl GooseDialect {
     /// Reads a record that is not a message.
-    fn other(&mut self, b: &mut Builder, record: &Record<'_>, value: Value<'_>) {
+    fn other(&mut self, b: &mut TrajectoryBuilder, record: &Record<'_>, value: Value<'_>) {
         let at = record.at_value(value);
         match value.word("type") {
             "" if value.has("working_dir") || value.has("description") => {
@@ -111,7 +113,7 @@ impl GooseDialect {
     }
 }
 
-fn describe(b: &mut Builder, record: &Record<'_>, session: Value<'_>) {
+fn describe(b: &mut TrajectoryBuilder, record: &Record<'_>, session: Value<'_>) {
     let run = &mut b.run;
     run.cwd = run.cwd.take().or_else(|| record.text_at(session, "working_dir"));
     run.name = run.name.take().or_else(|| record.text_at(session, "description"));
@@ -122,7 +124,7 @@ fn describe(b: &mut Builder, record: &Record<'_>, session: Value<'_>) {
 fn usage(value: Value<'_>, prefix: &str) -> Option<Usage> {
     let count = |key: &str| value.get(&format!("{prefix}{key}")).and_then(Value::as_u64);
     let (input, output) = (count("input_tokens")?, count("output_tokens")?);
-    let recorded = Tokens { input, output, ..Tokens::default() };
+    let recorded = UsageTokens { input, output, ..UsageTokens::default() };
     let stated_total = count("total_tokens");
     Some(Usage { recorded, stated_total, convention: Convention::INCLUSIVE })
 }
@@ -132,7 +134,7 @@ fn either<'a>(part: Value<'a>, camel: &str, snake: &str) -> Option<Value<'a>> {
     part.get(camel).or_else(|| part.get(snake))
 }
 
-fn block(turn: &mut Turn<'_, '_>, record: &Record<'_>, part: Value<'_>) {
+fn block(turn: &mut TurnMessage<'_, '_>, record: &Record<'_>, part: Value<'_>) {
     match part.word("type") {
         "text" => {
             if let Some(text) = part.get("text") {
@@ -149,7 +151,7 @@ fn block(turn: &mut Turn<'_, '_>, record: &Record<'_>, part: Value<'_>) {
             let index = turn.call(part, part.get("id"), member("name"), member("arguments"));
             // A call that the model wrote wrongly never ran.
             if let Some(error) = request.and_then(|r| r.get("error")) {
-                let answer = Answer::new(Some(record.payload(error)), record.at_value(part));
+                let answer = ReaderResult::new(Some(record.payload(error)), record.at_value(part));
                 turn.answer(index, answer.protocol(true));
             }
         }
@@ -166,16 +168,16 @@ fn block(turn: &mut Turn<'_, '_>, record: &Record<'_>, part: Value<'_>) {
     }
 }
 
-fn response(turn: &mut Turn<'_, '_>, record: &Record<'_>, part: Value<'_>) {
+fn response(turn: &mut TurnMessage<'_, '_>, record: &Record<'_>, part: Value<'_>) {
     let result = either(part, "toolResult", "tool_result");
     let value = result.and_then(|r| r.get("value").or_else(|| r.get("error")));
     let content = value.and_then(|v| v.get("content")).or(value);
-    let answer = Answer::new(content.map(|c| record.payload(c)), record.at_value(part));
+    let answer = ReaderResult::new(content.map(|c| record.payload(c)), record.at_value(part));
     let marked = value.and_then(|v| either(v, "isError", "is_error")).and_then(Value::as_bool);
     let words = content.and_then(|c| c.items().next()).and_then(|c| c.get_str("text"));
     let refused = words.is_some_and(|w| w.starts_with("The user has declined to run this tool"));
     let answer = match (marked, result.map_or("", |r| r.word("status"))) {
-        _ if refused => answer.status(Status::Denied, Level::Denial),
+        _ if refused => answer.status(Status::Denied, StatusLevel::Denial),
         (Some(failed), _) => answer.protocol(failed),
         (None, word) => turn::status(answer, word),
     };

@@ -8,8 +8,8 @@
 use super::shared::events::words;
 use super::shared::exit_code;
 use super::shared::readers::{OneRun, one_run};
-use crate::builder::{Answer, Builder, NewCall};
-use crate::format::{Confidence, Format, FormatInfo, Probe, Reader, Record};
+use crate::builder::{NewCall, ReaderResult, TrajectoryBuilder};
+use crate::format::{Confidence, Format, FormatInfo, FormatProbe, Reader, Record};
 use crate::model::{Actor, Fact, Fidelity, ToolName};
 use toolmark_scan::Value;
 
@@ -39,7 +39,7 @@ impl Format for Grok {
         &INFO
     }
 
-    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+    fn detect(&self, probe: &FormatProbe<'_>) -> Confidence {
         let is = |r: Value<'_>, kind: &str| r.field_is("type", kind);
         let own = |r: Value<'_>| {
             let user = r.get("prompt_index").is_some() || r.get("synthetic_reason").is_some();
@@ -63,18 +63,18 @@ impl Format for Grok {
     }
 
     fn reader(&self) -> Box<dyn Reader> {
-        one_run::<History>(&Grok, "grok", "a message")
+        one_run::<GrokHistory>(&Grok, "grok", "a message")
     }
 }
 
 #[derive(Default)]
-struct History {
+struct GrokHistory {
     /// Response whose message has not been read yet.
     step: Option<u32>,
 }
 
-impl OneRun for History {
-    fn record(&mut self, b: &mut Builder, record: &Record<'_>, line: Value<'_>) {
+impl OneRun for GrokHistory {
+    fn record(&mut self, b: &mut TrajectoryBuilder, record: &Record<'_>, line: Value<'_>) {
         let text = || line.get("content").and_then(|c| words(record, c));
         match line.word("type") {
             "system" => b.context(text(), None, record.at()),
@@ -105,7 +105,7 @@ impl OneRun for History {
     }
 }
 
-fn assistant(b: &mut Builder, record: &Record<'_>, line: Value<'_>, step: u32) {
+fn assistant(b: &mut TrajectoryBuilder, record: &Record<'_>, line: Value<'_>, step: u32) {
     b.run.steps[step as usize].model = record.text_at(line, "model_id");
     if let Some(text) = line.get("content").and_then(|c| words(record, c)) {
         b.message(step, text, None, record.at());
@@ -122,16 +122,16 @@ fn assistant(b: &mut Builder, record: &Record<'_>, line: Value<'_>, step: u32) {
     }
 }
 
-fn tool_result(b: &mut Builder, record: &Record<'_>, line: Value<'_>) {
+fn tool_result(b: &mut TrajectoryBuilder, record: &Record<'_>, line: Value<'_>) {
     let content = line.get("content");
     let code = content.and_then(Value::str).and_then(|text| exit_code::in_header(&text));
     let payload = content.and_then(|c| words(record, c));
-    let answer = Answer::new(payload, record.at()).exit_code(code);
+    let answer = ReaderResult::new(payload, record.at()).exit_code(code);
     b.answer(line.get_str("tool_call_id").as_deref(), answer);
 }
 
 /// Reads a tool run by the provider: the line is call and result in one.
-fn provider_call(b: &mut Builder, record: &Record<'_>, line: Value<'_>, step: u32) {
+fn provider_call(b: &mut TrajectoryBuilder, record: &Record<'_>, line: Value<'_>, step: u32) {
     let Some(kind) = line.get("kind") else {
         b.unknown("backend_tool_call without kind", record.at());
         return;
@@ -146,7 +146,7 @@ fn provider_call(b: &mut Builder, record: &Record<'_>, line: Value<'_>, step: u3
         at: record.at(),
     });
     b.run.calls[call as usize].actor = Actor::Provider;
-    let answer = Answer::new(None, record.at());
+    let answer = ReaderResult::new(None, record.at());
     match kind.get("status").and_then(Value::inner) {
         Some("completed") => b.answer_call(call, answer.protocol(false)),
         Some("failed" | "error") => b.answer_call(call, answer.protocol(true)),

@@ -13,11 +13,11 @@
 use super::shared::events::{lose_unmarked_status, note, set_once, words};
 use super::shared::readers::each_record;
 use super::shared::text_calls;
-use crate::builder::{Answer, Builder, NewCall};
-use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
+use crate::builder::{NewCall, ReaderResult, TrajectoryBuilder};
+use crate::format::{Confidence, Format, FormatInfo, FormatProbe, Out, Reader, Record};
 use crate::model::{
-    At, Convention, EventKind, Fact, Fidelity, Parent, Payload, Text, Tokens, ToolDefinition,
-    ToolName, Usage, time,
+    At, Convention, EventKind, Fact, Fidelity, Parent, Payload, Text, ToolDefinition, ToolName,
+    Usage, UsageTokens, time,
 };
 use jiff::Timestamp;
 use toolmark_scan::{Scanner, Value};
@@ -39,7 +39,7 @@ impl Format for Hermes {
         &INFO
     }
 
-    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+    fn detect(&self, probe: &FormatProbe<'_>) -> Confidence {
         let Some(first) = probe.first() else { return 0 };
         let has = |key: &str| first.get(key).is_some();
         let messages = first.get("messages").is_some_and(Value::is_array);
@@ -87,7 +87,7 @@ fn read_record(record: &Record<'_>, out: &mut Out) {
 }
 
 /// Reads a message of a trajectory for training.
-fn said(b: &mut Builder, record: &Record<'_>, said: Value<'_>) {
+fn said(b: &mut TrajectoryBuilder, record: &Record<'_>, said: Value<'_>) {
     let at = record.at_value(said);
     let value = said.get("value");
     let text = value.and_then(|v| words(record, v));
@@ -125,7 +125,7 @@ fn elements<'t>(text: &'t str, tag: &str) -> impl Iterator<Item = (&'t str, &'t 
 }
 
 /// Reads reasoning, text and calls of the model.
-fn answer_with_calls(b: &mut Builder, text: &str, at: &At) {
+fn answer_with_calls(b: &mut TrajectoryBuilder, text: &str, at: &At) {
     let step = b.step(None, None, at.clone());
     let owned = |text: &str| Payload::text(Text::owned(text));
     let mut rest = text.trim();
@@ -154,7 +154,7 @@ fn answer_with_calls(b: &mut Builder, text: &str, at: &At) {
 }
 
 /// Reads the output of a tool: the result of the first call that waits for one.
-fn tool_response(b: &mut Builder, text: &str, at: &At) {
+fn tool_response(b: &mut TrajectoryBuilder, text: &str, at: &At) {
     let payload = Payload::text(Text::owned(text));
     let content = payload.parsed().and_then(|v| v.get("content"));
     let code = |v: &serde_json::Value| v.get("exit_code")?.as_i64();
@@ -162,10 +162,10 @@ fn tool_response(b: &mut Builder, text: &str, at: &At) {
     let name = payload.parsed().and_then(|v| Some(v.get("name")?.as_str()?.to_owned()));
     let named = name.and_then(|name| b.first_open(|c| c.name.original.is(&name)));
     let call = named.or_else(|| b.first_open(|_| true));
-    b.answer_call(call, Answer::new(Some(payload), at.clone()).exit_code(code));
+    b.answer_call(call, ReaderResult::new(Some(payload), at.clone()).exit_code(code));
 }
 
-fn header(b: &mut Builder, record: &Record<'_>, session: Value<'_>) {
+fn header(b: &mut TrajectoryBuilder, record: &Record<'_>, session: Value<'_>) {
     let run = &mut b.run;
     run.agent.name = Some(Text::owned("hermes"));
     set_once(&mut run.id, record, session, "session_id");
@@ -208,7 +208,7 @@ fn usage(session: Value<'_>) -> Option<Usage> {
     if input.unwrap_or(0) == 0 && output.unwrap_or(0) == 0 {
         return None;
     }
-    let tokens = Tokens {
+    let tokens = UsageTokens {
         input: input.unwrap_or(0),
         output: output.unwrap_or(0),
         cache_read: count("cache_read_tokens").unwrap_or(0),
@@ -220,7 +220,13 @@ fn usage(session: Value<'_>) -> Option<Usage> {
 }
 
 /// Reads the calls of a message that stores them as JSON text, like its database row.
-fn calls_in_text(b: &mut Builder, text: &str, step: u32, time: Option<Timestamp>, at: &At) {
+fn calls_in_text(
+    b: &mut TrajectoryBuilder,
+    text: &str,
+    step: u32,
+    time: Option<Timestamp>,
+    at: &At,
+) {
     let mut scanner = Scanner::new();
     let Ok(list) = scanner.parse(text) else {
         let kind = EventKind::Unknown(Text::owned("tool_calls"));
@@ -236,7 +242,7 @@ fn calls_in_text(b: &mut Builder, text: &str, step: u32, time: Option<Timestamp>
     }
 }
 
-fn message(b: &mut Builder, record: &Record<'_>, message: Value<'_>) {
+fn message(b: &mut TrajectoryBuilder, record: &Record<'_>, message: Value<'_>) {
     let at = record.at_value(message);
     let time = message.get("timestamp").and_then(time::from_value);
     let text = message.get("content").and_then(|c| words(record, c));
@@ -274,9 +280,14 @@ fn message(b: &mut Builder, record: &Record<'_>, message: Value<'_>) {
     }
 }
 
-fn tool_result(b: &mut Builder, record: &Record<'_>, message: Value<'_>, text: Option<Payload>) {
+fn tool_result(
+    b: &mut TrajectoryBuilder,
+    record: &Record<'_>,
+    message: Value<'_>,
+    text: Option<Payload>,
+) {
     let code = text.as_ref().and_then(Payload::parsed).and_then(|v| v.get("exit_code")?.as_i64());
-    let answer = Answer::new(text, record.at_value(message));
+    let answer = ReaderResult::new(text, record.at_value(message));
     let answer = match message.get("finish_reason").and_then(Value::inner) {
         Some("error") => answer.protocol(true),
         Some("stop") => answer.protocol(false),

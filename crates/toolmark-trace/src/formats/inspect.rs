@@ -16,11 +16,13 @@
 //!   `output_tokens` includes reasoning; `total_tokens` determines which.
 
 use super::shared::declared::{self, Full};
-use crate::builder::{Answer, Builder, NewCall};
-use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record, Shape};
+use crate::builder::{NewCall, ReaderResult, TrajectoryBuilder};
+use crate::format::{
+    Confidence, Format, FormatInfo, FormatProbe, Out, Reader, Record, RecordLayout,
+};
 use crate::model::{
-    Actor, Cost, DeclaredOutcome, EventKind, Fact, Fidelity, Level, Payload, Status, Text, Tokens,
-    ToolDefinition, ToolName, Trajectory, Usage, time,
+    Actor, Cost, DeclaredOutcome, EventKind, Fact, Fidelity, Payload, Status, StatusLevel, Text,
+    ToolDefinition, ToolName, Trajectory, Usage, UsageTokens, time,
 };
 use jiff::{SignedDuration, Timestamp};
 use std::collections::{HashMap, HashSet};
@@ -44,8 +46,8 @@ impl Format for Inspect {
         &INFO
     }
 
-    fn detect(&self, probe: &Probe<'_>) -> Confidence {
-        if probe.shape() == Shape::Archive {
+    fn detect(&self, probe: &FormatProbe<'_>) -> Confidence {
+        if probe.shape() == RecordLayout::Archive {
             let holds = |name: &str| probe.entries().iter().any(|e| e == name);
             let inside = |dir: &str| probe.entries().iter().any(|e| e.starts_with(dir));
             return match (holds("_journal/start.json"), holds("header.json")) {
@@ -172,12 +174,12 @@ impl LogReader {
             out.skip_run(&record.at_value(summary), "not a sample's summary");
             return;
         }
-        let sample = Sample::new(summary);
+        let sample = InspectSample::new(summary);
         let key = sample.key();
         if self.read.contains(&key) || !self.summarised.insert(key.clone()) {
             return;
         }
-        let mut conversation = Conversation::new(record, &sample, out.builder(&Inspect));
+        let mut conversation = InspectConversation::new(record, &sample, out.builder(&Inspect));
         for fact in [
             Fact::CallIds,
             Fact::Arguments,
@@ -206,9 +208,9 @@ impl LogReader {
             out.skip_run(&record.at_value(value), "not a sample: expected an object");
             return;
         }
-        let sample = Sample::new(value);
+        let sample = InspectSample::new(value);
         self.read.insert(sample.key());
-        let mut conversation = Conversation::new(record, &sample, out.builder(&Inspect));
+        let mut conversation = InspectConversation::new(record, &sample, out.builder(&Inspect));
         conversation.look_at_events(&sample);
         conversation.read_messages(&sample);
         conversation.read_events(&sample);
@@ -222,7 +224,7 @@ impl LogReader {
 
 /// The relevant members of a sample, read in one pass.
 #[derive(Default)]
-struct Sample<'a> {
+struct InspectSample<'a> {
     id: Option<Value<'a>>,
     epoch: Option<Value<'a>>,
     uuid: Option<Value<'a>>,
@@ -240,7 +242,7 @@ struct Sample<'a> {
     completed: Option<Value<'a>>,
 }
 
-impl<'a> Sample<'a> {
+impl<'a> InspectSample<'a> {
     fn new(value: Value<'a>) -> Self {
         let mut sample = Self::default();
         for (key, value) in value.fields() {
@@ -313,7 +315,7 @@ fn declare_scores(run: &mut Trajectory, record: &Record<'_>, scores: Value<'_>) 
 
 /// Data of a model event about its message.
 #[derive(Default, Clone, Copy)]
-struct Response {
+struct InspectResponse {
     time: Option<Timestamp>,
     usage: Option<Usage>,
 }
@@ -326,21 +328,21 @@ struct ToolRun {
     worked: Option<SignedDuration>,
 }
 
-struct Conversation<'r, 'a> {
+struct InspectConversation<'r, 'a> {
     record: &'r Record<'a>,
-    b: Builder,
+    b: TrajectoryBuilder,
     attachments: HashMap<&'a str, Value<'a>>,
     /// Remaining bytes that restoring attachments in JSON may use.
     budget: usize,
-    responses: HashMap<&'a str, Response>,
+    responses: HashMap<&'a str, InspectResponse>,
     /// Tool events by ID; `None` if two events have the same ID.
     tool_runs: HashMap<&'a str, Option<ToolRun>>,
 }
 
 const ATTACHMENT: &str = "attachment://";
 
-impl<'r, 'a> Conversation<'r, 'a> {
-    fn new(record: &'r Record<'a>, sample: &Sample<'a>, b: Builder) -> Self {
+impl<'r, 'a> InspectConversation<'r, 'a> {
+    fn new(record: &'r Record<'a>, sample: &InspectSample<'a>, b: TrajectoryBuilder) -> Self {
         let attachments = sample.attachments.into_iter().flat_map(Value::fields);
         Self {
             record,
@@ -352,7 +354,7 @@ impl<'r, 'a> Conversation<'r, 'a> {
         }
     }
 
-    fn describe(&mut self, sample: &Sample<'a>, header: &Header) {
+    fn describe(&mut self, sample: &InspectSample<'a>, header: &Header) {
         let record = self.record;
         let run = &mut self.b.run;
         let uuid = sample.uuid.and_then(|u| record.text(u));
@@ -440,8 +442,8 @@ impl<'r, 'a> Conversation<'r, 'a> {
     }
 
     /// Reads times, usage and tools, which only the events have.
-    fn look_at_events(&mut self, sample: &Sample<'a>) {
-        let mut scoring = Scoring::default();
+    fn look_at_events(&mut self, sample: &InspectSample<'a>) {
+        let mut scoring = ScorerEvents::default();
         for event in sample.events() {
             if scoring.covers(event) {
                 continue;
@@ -454,7 +456,7 @@ impl<'r, 'a> Conversation<'r, 'a> {
                     if let Some(id) = message.and_then(|m| m.get("id")).and_then(Value::inner) {
                         let usage = output.and_then(|o| o.get("usage")).and_then(usage_of);
                         let time = at("completed").or_else(|| at("timestamp"));
-                        self.responses.insert(id, Response { time, usage });
+                        self.responses.insert(id, InspectResponse { time, usage });
                     }
                     if self.b.run.tools.is_none() {
                         self.read_tools(event);
@@ -488,7 +490,7 @@ impl<'r, 'a> Conversation<'r, 'a> {
         self.b.run.tools = Some(definitions);
     }
 
-    fn read_messages(&mut self, sample: &Sample<'a>) {
+    fn read_messages(&mut self, sample: &InspectSample<'a>) {
         let mut messages = sample.messages.into_iter().flat_map(Value::items).peekable();
         if messages.peek().is_some() {
             for message in messages {
@@ -506,13 +508,13 @@ impl<'r, 'a> Conversation<'r, 'a> {
     }
 
     /// Reads the conversation from the model events, each message once.
-    fn read_model_events(&mut self, sample: &Sample<'a>) {
+    fn read_model_events(&mut self, sample: &InspectSample<'a>) {
         let pool: Vec<Value<'a>> = sample.pool.into_iter().flat_map(Value::items).collect();
         let state = RandomState::new();
         let mut seen = HashSet::new();
         // Messages of the pool below this index were already taken.
         let mut taken = 0;
-        let mut scoring = Scoring::default();
+        let mut scoring = ScorerEvents::default();
         for event in sample.events() {
             if scoring.covers(event) || !event.field_is("event", "model") {
                 continue;
@@ -537,7 +539,7 @@ impl<'r, 'a> Conversation<'r, 'a> {
         }
     }
 
-    fn read_input(&mut self, sample: &Sample<'a>) {
+    fn read_input(&mut self, sample: &InspectSample<'a>) {
         let Some(input) = sample.input else { return };
         if input.is_array() {
             for message in input.items() {
@@ -569,7 +571,7 @@ impl<'r, 'a> Conversation<'r, 'a> {
         let record = self.record;
         let id = message.get("id");
         let response = id.and_then(Value::inner).and_then(|id| self.responses.get(id));
-        let Response { time, usage } = response.copied().unwrap_or_default();
+        let InspectResponse { time, usage } = response.copied().unwrap_or_default();
         let step = self.b.step(id.and_then(|i| record.text(i)), time, record.at_value(message));
         let this = &mut self.b.run.steps[step as usize];
         this.model = record.text_at(message, "model");
@@ -654,7 +656,7 @@ impl<'r, 'a> Conversation<'r, 'a> {
         let error = block.get("error");
         if let Some(result) = error.or_else(|| block.get("result")) {
             let text = self.payload(result);
-            let answer = Answer::new(Some(text), record.at_value(result));
+            let answer = ReaderResult::new(Some(text), record.at_value(result));
             self.b.answer_call(call, answer.protocol(error.is_some()));
         }
     }
@@ -667,21 +669,21 @@ impl<'r, 'a> Conversation<'r, 'a> {
         let content = message.get("content").filter(|c| error.is_none() || !c.is(""));
         let said = content.or_else(|| error.map(|e| e.get("message").unwrap_or(e)));
         let payload = said.map(|s| self.payload(s));
-        let mut answer = Answer::new(payload, self.record.at_value(message))
+        let mut answer = ReaderResult::new(payload, self.record.at_value(message))
             .time(run.completed)
             .duration(run.worked);
         let kind = error.map(|e| e.word("type"));
         answer = match kind {
             None => answer.protocol(false),
-            Some("approval") => answer.status(Status::Denied, Level::Denial),
-            Some("timeout") => answer.status(Status::Interrupted, Level::Protocol),
+            Some("approval") => answer.status(Status::Denied, StatusLevel::Denial),
+            Some("timeout") => answer.status(Status::Interrupted, StatusLevel::Protocol),
             Some(_) => answer.protocol(true),
         };
         self.b.answer(id.and_then(Value::str).as_deref(), answer);
     }
 
     /// Reads events besides the conversation.
-    fn read_events(&mut self, sample: &Sample<'a>) {
+    fn read_events(&mut self, sample: &InspectSample<'a>) {
         for event in sample.events() {
             let at = self.record.at_value(event);
             let time = event.get("timestamp").and_then(time::from_value);
@@ -705,13 +707,13 @@ impl<'r, 'a> Conversation<'r, 'a> {
 
 /// Detects the events of scorers, whose model calls are not part of the run.
 #[derive(Default)]
-struct Scoring<'a> {
+struct ScorerEvents<'a> {
     spans: HashSet<&'a str>,
     /// Number of open scorer steps, in logs without spans.
     steps: usize,
 }
 
-impl<'a> Scoring<'a> {
+impl<'a> ScorerEvents<'a> {
     /// Records an event; returns whether it is part of scoring.
     fn covers(&mut self, event: Value<'a>) -> bool {
         let text = |key: &str| event.word(key);
@@ -761,7 +763,7 @@ fn usage_of(usage: Value<'_>) -> Option<Usage> {
         return None;
     }
     let count = |key: &str| usage.get(key).and_then(Value::as_u64);
-    let recorded = Tokens {
+    let recorded = UsageTokens {
         input: count("input_tokens").unwrap_or(0),
         output: count("output_tokens").unwrap_or(0),
         cache_read: count("input_tokens_cache_read").unwrap_or(0),
@@ -775,7 +777,7 @@ fn usage_of(usage: Value<'_>) -> Option<Usage> {
 #[cfg(test)]
 mod tests {
     use crate::model::{Actor, Fact};
-    use crate::testing::{Read, read_bytes, read_text, sketch};
+    use crate::testing::{TestRead, read_bytes, read_text, sketch};
     use std::io::{Cursor, Write};
     use zip::CompressionMethod;
     use zip::write::{SimpleFileOptions, ZipWriter};
@@ -783,11 +785,11 @@ mod tests {
     const HEADER: &str =
         r#""version":2,"status":"success","eval":{"task":"t","model":"m/x"},"plan":{}"#;
 
-    fn log(samples: &str) -> Read {
+    fn log(samples: &str) -> TestRead {
         read_text(&format!("{{{HEADER},\"samples\":[{samples}]}}"))
     }
 
-    fn archive(entries: &[(&str, &str)], method: CompressionMethod) -> Read {
+    fn archive(entries: &[(&str, &str)], method: CompressionMethod) -> TestRead {
         let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
         let options = SimpleFileOptions::default().compression_method(method);
         for (name, text) in entries {

@@ -3,7 +3,7 @@
 //! instrumentation are among the tags.
 
 use super::shared::spans::{Spans, json, span_reader};
-use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
+use crate::format::{Confidence, Format, FormatInfo, FormatProbe, Out, Reader, Record};
 use crate::model::{Fact, Fidelity};
 use toolmark_scan::Value;
 
@@ -38,7 +38,7 @@ impl Format for Jaeger {
         &INFO
     }
 
-    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+    fn detect(&self, probe: &FormatProbe<'_>) -> Confidence {
         if probe.any(|r| traces(r).into_iter().any(is_trace)) { 100 } else { 0 }
     }
 

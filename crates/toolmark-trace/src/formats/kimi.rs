@@ -11,11 +11,11 @@
 use super::shared::events::{note, set_once, words};
 use super::shared::exit_code::leading_number;
 use super::shared::readers::{OneRun, one_run};
-use crate::builder::{Answer, Builder, NewCall};
-use crate::format::{Confidence, Format, FormatInfo, Probe, Reader, Record};
+use crate::builder::{NewCall, ReaderResult, TrajectoryBuilder};
+use crate::format::{Confidence, Format, FormatInfo, FormatProbe, Reader, Record};
 use crate::model::{
-    Convention, EventKind, Fact, Fidelity, Level, Parent, Status, Text, Tokens, ToolDefinition,
-    ToolName, Usage, time,
+    Convention, EventKind, Fact, Fidelity, Parent, Status, StatusLevel, Text, ToolDefinition,
+    ToolName, Usage, UsageTokens, time,
 };
 use jiff::Timestamp;
 use std::collections::HashSet;
@@ -38,7 +38,7 @@ impl Format for Kimi {
         &INFO
     }
 
-    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+    fn detect(&self, probe: &FormatProbe<'_>) -> Confidence {
         let is_own = |r: Value<'_>| match r.get("type").and_then(Value::inner) {
             Some("metadata") => r.get("protocol_version").is_some(),
             Some(kind) => kind.starts_with("context.append_") && r.get("time").is_some(),
@@ -61,7 +61,7 @@ struct Wire {
 }
 
 impl OneRun for Wire {
-    fn record(&mut self, b: &mut Builder, record: &Record<'_>, line: Value<'_>) {
+    fn record(&mut self, b: &mut TrajectoryBuilder, record: &Record<'_>, line: Value<'_>) {
         let time = line.get("time").or_else(|| line.get("created_at"));
         let time = time.and_then(time::from_value);
         b.seen(time);
@@ -108,7 +108,7 @@ impl OneRun for Wire {
         }
     }
 
-    fn finish(&mut self, b: &mut Builder) {
+    fn finish(&mut self, b: &mut TrajectoryBuilder) {
         match self.stated.take() {
             Some(usage) => b.run.usage = Some(usage),
             None => b.add_usage_of_steps(),
@@ -119,7 +119,7 @@ impl OneRun for Wire {
 impl Wire {
     fn loop_event(
         &mut self,
-        b: &mut Builder,
+        b: &mut TrajectoryBuilder,
         record: &Record<'_>,
         line: Value<'_>,
         time: Option<Timestamp>,
@@ -155,7 +155,7 @@ impl Wire {
 
     fn tool_result(
         &mut self,
-        b: &mut Builder,
+        b: &mut TrajectoryBuilder,
         record: &Record<'_>,
         event: Value<'_>,
         time: Option<Timestamp>,
@@ -167,10 +167,11 @@ impl Wire {
         let text = output.and_then(Value::str).unwrap_or_default();
         let id = event.get("toolCallId").or_else(|| event.get("parentUuid"));
         let id = id.and_then(Value::str);
-        let answer = Answer::new(output.and_then(|o| words(record, o)), record.at()).time(time);
+        let answer =
+            ReaderResult::new(output.and_then(|o| words(record, o)), record.at()).time(time);
         let refused = id.as_deref().is_some_and(|id| self.refused.contains(id));
         let answer = if refused {
-            answer.status(Status::Denied, Level::Denial)
+            answer.status(Status::Denied, StatusLevel::Denial)
         } else {
             answer.protocol(failed).exit_code(exit_code(&text))
         };
@@ -191,7 +192,12 @@ fn is_known(kind: &str) -> bool {
 }
 
 /// Returns the step that an event of the loop names.
-fn step(b: &mut Builder, record: &Record<'_>, event: Value<'_>, time: Option<Timestamp>) -> u32 {
+fn step(
+    b: &mut TrajectoryBuilder,
+    record: &Record<'_>,
+    event: Value<'_>,
+    time: Option<Timestamp>,
+) -> u32 {
     match (record.text_at(event, "stepUuid"), b.last_step()) {
         (None, Some(last)) => last,
         (id, _) => b.step(id, time, record.at()),
@@ -199,7 +205,7 @@ fn step(b: &mut Builder, record: &Record<'_>, event: Value<'_>, time: Option<Tim
 }
 
 fn part(
-    b: &mut Builder,
+    b: &mut TrajectoryBuilder,
     record: &Record<'_>,
     event: Value<'_>,
     step: u32,
@@ -224,7 +230,7 @@ fn part(
 }
 
 fn tool_call(
-    b: &mut Builder,
+    b: &mut TrajectoryBuilder,
     record: &Record<'_>,
     event: Value<'_>,
     step: u32,
@@ -249,7 +255,12 @@ fn tool_call(
     }
 }
 
-fn message(b: &mut Builder, record: &Record<'_>, line: Value<'_>, time: Option<Timestamp>) {
+fn message(
+    b: &mut TrajectoryBuilder,
+    record: &Record<'_>,
+    line: Value<'_>,
+    time: Option<Timestamp>,
+) {
     let Some(message) = line.get("message") else {
         b.unknown("context.append_message without message", record.at());
         return;
@@ -276,7 +287,12 @@ fn message(b: &mut Builder, record: &Record<'_>, line: Value<'_>, time: Option<T
 }
 
 /// Reads the model, prompt and directory of the session, or a change of them.
-fn config(b: &mut Builder, record: &Record<'_>, line: Value<'_>, time: Option<Timestamp>) {
+fn config(
+    b: &mut TrajectoryBuilder,
+    record: &Record<'_>,
+    line: Value<'_>,
+    time: Option<Timestamp>,
+) {
     set_once(&mut b.run.agent.model, record, line, "modelAlias");
     set_once(&mut b.run.cwd, record, line, "cwd");
     if let Some(place) = line.get("environmentDisclosure") {
@@ -293,7 +309,7 @@ fn config(b: &mut Builder, record: &Record<'_>, line: Value<'_>, time: Option<Ti
 }
 
 /// Records the names of the tools if their definitions are unknown.
-fn name_tools(b: &mut Builder, record: &Record<'_>, names: Option<Value<'_>>) {
+fn name_tools(b: &mut TrajectoryBuilder, record: &Record<'_>, names: Option<Value<'_>>) {
     let Some(names) = names.filter(|_| b.run.tools.is_none()) else { return };
     let named = names.items().filter_map(|n| {
         Some(ToolDefinition { name: record.text(n)?, description: None, schema: None })
@@ -301,7 +317,7 @@ fn name_tools(b: &mut Builder, record: &Record<'_>, names: Option<Value<'_>>) {
     b.run.tools = Some(named.collect());
 }
 
-fn define_tools(b: &mut Builder, record: &Record<'_>, tools: Option<Value<'_>>) {
+fn define_tools(b: &mut TrajectoryBuilder, record: &Record<'_>, tools: Option<Value<'_>>) {
     let Some(tools) = tools.filter(|t| t.is_array()) else { return };
     let defined = tools.items().filter_map(|t| {
         Some(ToolDefinition {
@@ -315,7 +331,7 @@ fn define_tools(b: &mut Builder, record: &Record<'_>, tools: Option<Value<'_>>) 
 
 fn usage(usage: Value<'_>) -> Usage {
     let count = |key: &str| usage.get(key).and_then(Value::as_u64).unwrap_or(0);
-    let recorded = Tokens {
+    let recorded = UsageTokens {
         input: count("inputOther"),
         output: count("output"),
         cache_read: count("inputCacheRead"),

@@ -9,11 +9,13 @@
 //! them as text.
 
 use super::shared::chat_message;
-use super::shared::conversation::{self, Conversations, Dialect};
+use super::shared::conversation::{self, Conversations, MessageDialect};
 use super::shared::positional::Positional;
-use crate::builder::{Answer, Builder, NewCall};
-use crate::format::{Confidence, Format, FormatInfo, Probe, Reader, Record};
-use crate::model::{Convention, EventKind, Fact, Fidelity, Payload, Text, Tokens, ToolName, Usage};
+use crate::builder::{NewCall, ReaderResult, TrajectoryBuilder};
+use crate::format::{Confidence, Format, FormatInfo, FormatProbe, Reader, Record};
+use crate::model::{
+    Convention, EventKind, Fact, Fidelity, Payload, Text, ToolName, Usage, UsageTokens,
+};
 use std::collections::BTreeMap;
 use toolmark_scan::Value;
 
@@ -34,11 +36,12 @@ impl Format for Langchain {
         &INFO
     }
 
-    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+    fn detect(&self, probe: &FormatProbe<'_>) -> Confidence {
         let sample = conversation::sample(probe);
         let is_sure = |value: &Value<'_>| {
-            Message::new(*value).is_some_and(|m| {
-                matches!(m.kind, Kind::Human | Kind::Ai) && m.fields.has("content")
+            LangchainMessage::new(*value).is_some_and(|m| {
+                matches!(m.kind, LangchainKind::Human | LangchainKind::Ai)
+                    && m.fields.has("content")
             })
         };
         if sample.iter().any(is_sure) { 60 } else { 0 }
@@ -50,7 +53,7 @@ impl Format for Langchain {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum LangchainKind {
     Human,
     Ai,
     Tool,
@@ -64,13 +67,13 @@ enum Kind {
 
 /// A message in any of the three forms.
 #[derive(Clone, Copy)]
-struct Message<'a> {
-    kind: Kind,
+struct LangchainMessage<'a> {
+    kind: LangchainKind,
     is_chunk: bool,
     fields: Value<'a>,
 }
 
-impl<'a> Message<'a> {
+impl<'a> LangchainMessage<'a> {
     fn new(value: Value<'a>) -> Option<Self> {
         let name = value.get("type").and_then(Value::inner)?;
         let (name, fields) = match name {
@@ -86,13 +89,13 @@ impl<'a> Message<'a> {
             None => (name, false),
         };
         let kind = match bare {
-            "human" | "HumanMessage" => Kind::Human,
-            "ai" | "AIMessage" => Kind::Ai,
-            "tool" | "ToolMessage" => Kind::Tool,
-            "function" | "FunctionMessage" => Kind::Function,
-            "system" | "SystemMessage" | "developer" => Kind::System,
-            "chat" | "ChatMessage" => Kind::Chat,
-            "remove" | "RemoveMessage" => Kind::Remove,
+            "human" | "HumanMessage" => LangchainKind::Human,
+            "ai" | "AIMessage" => LangchainKind::Ai,
+            "tool" | "ToolMessage" => LangchainKind::Tool,
+            "function" | "FunctionMessage" => LangchainKind::Function,
+            "system" | "SystemMessage" | "developer" => LangchainKind::System,
+            "chat" | "ChatMessage" => LangchainKind::Chat,
+            "remove" | "RemoveMessage" => LangchainKind::Remove,
             _ => return None,
         };
         Some(Self { kind, is_chunk, fields })
@@ -106,12 +109,12 @@ struct LangchainDialect {
     pieces: BTreeMap<(u32, u64), (u32, String)>,
 }
 
-impl Dialect for LangchainDialect {
+impl MessageDialect for LangchainDialect {
     const FORMAT: &'static dyn Format = &Langchain;
 
-    fn message(&mut self, b: &mut Builder, record: &Record<'_>, value: Value<'_>) {
+    fn message(&mut self, b: &mut TrajectoryBuilder, record: &Record<'_>, value: Value<'_>) {
         let at = record.at_value(value);
-        let Some(message) = Message::new(value) else {
+        let Some(message) = LangchainMessage::new(value) else {
             let kind = value.word("type");
             b.unknown(format!("message/{kind}"), at);
             return;
@@ -120,12 +123,14 @@ impl Dialect for LangchainDialect {
         let text = content.map(|c| record.payload(c));
         let time = conversation::stated_time(message.fields);
         match message.kind {
-            Kind::Human => b.user(text, time, at),
-            Kind::System => b.context(text, time, at),
-            Kind::Ai => self.ai(b, record, message, value),
-            Kind::Tool | Kind::Function => self.result(b, record, message.fields),
-            Kind::Remove => b.event(EventKind::Note(Text::owned("remove")), None, None, time, at),
-            Kind::Chat => match message.fields.get("role").and_then(Value::inner) {
+            LangchainKind::Human => b.user(text, time, at),
+            LangchainKind::System => b.context(text, time, at),
+            LangchainKind::Ai => self.ai(b, record, message, value),
+            LangchainKind::Tool | LangchainKind::Function => self.result(b, record, message.fields),
+            LangchainKind::Remove => {
+                b.event(EventKind::Note(Text::owned("remove")), None, None, time, at)
+            }
+            LangchainKind::Chat => match message.fields.get("role").and_then(Value::inner) {
                 Some("user" | "human") => b.user(text, time, at),
                 Some("assistant" | "ai") => self.ai(b, record, message, value),
                 _ => b.context(text, time, at),
@@ -133,7 +138,7 @@ impl Dialect for LangchainDialect {
         }
     }
 
-    fn close(&mut self, b: &mut Builder) {
+    fn close(&mut self, b: &mut TrajectoryBuilder) {
         for (call, text) in std::mem::take(&mut self.pieces).into_values() {
             if let Some(call) = b.run.calls.get_mut(call as usize).filter(|_| !text.is_empty()) {
                 call.args = Some(Payload::text(Text::owned(text)));
@@ -143,7 +148,13 @@ impl Dialect for LangchainDialect {
 }
 
 impl LangchainDialect {
-    fn ai(&mut self, b: &mut Builder, record: &Record<'_>, message: Message<'_>, whole: Value<'_>) {
+    fn ai(
+        &mut self,
+        b: &mut TrajectoryBuilder,
+        record: &Record<'_>,
+        message: LangchainMessage<'_>,
+        whole: Value<'_>,
+    ) {
         let fields = message.fields;
         let time = conversation::stated_time(fields);
         let id = record.text_at(fields, "id");
@@ -176,7 +187,13 @@ impl LangchainDialect {
         }
     }
 
-    fn calls(&mut self, b: &mut Builder, record: &Record<'_>, message: Message<'_>, step: u32) {
+    fn calls(
+        &mut self,
+        b: &mut TrajectoryBuilder,
+        record: &Record<'_>,
+        message: LangchainMessage<'_>,
+        step: u32,
+    ) {
         let fields = message.fields;
         let pieces = fields.get("tool_call_chunks").filter(|_| message.is_chunk);
         if let Some(pieces) = pieces.filter(|p| p.items().next().is_some()) {
@@ -200,7 +217,13 @@ impl LangchainDialect {
         }
     }
 
-    fn call(&mut self, b: &mut Builder, record: &Record<'_>, call: Value<'_>, step: u32) -> u32 {
+    fn call(
+        &mut self,
+        b: &mut TrajectoryBuilder,
+        record: &Record<'_>,
+        call: Value<'_>,
+        step: u32,
+    ) -> u32 {
         let inner = call.get("function").unwrap_or(call);
         let args = inner.get("args").or_else(|| inner.get("arguments"));
         let index = b.call(NewCall {
@@ -216,7 +239,13 @@ impl LangchainDialect {
     }
 
     /// Reads a piece of a call: the first has its ID and name, all have some text.
-    fn piece(&mut self, b: &mut Builder, record: &Record<'_>, piece: Value<'_>, step: u32) {
+    fn piece(
+        &mut self,
+        b: &mut TrajectoryBuilder,
+        record: &Record<'_>,
+        piece: Value<'_>,
+        step: u32,
+    ) {
         let number = piece.get("index").and_then(Value::as_u64).unwrap_or(0);
         let has_name = piece.get("name").is_some_and(|n| n.inner() != Some(""));
         if has_name {
@@ -230,10 +259,10 @@ impl LangchainDialect {
         }
     }
 
-    fn result(&mut self, b: &mut Builder, record: &Record<'_>, fields: Value<'_>) {
+    fn result(&mut self, b: &mut TrajectoryBuilder, record: &Record<'_>, fields: Value<'_>) {
         let content = fields.get("content").map(|c| record.payload(c));
-        let mut answer =
-            Answer::new(content, record.at_value(fields)).time(conversation::stated_time(fields));
+        let mut answer = ReaderResult::new(content, record.at_value(fields))
+            .time(conversation::stated_time(fields));
         match fields.get("status").and_then(Value::inner) {
             Some("error") => answer = answer.protocol(true),
             Some("success") => answer = answer.protocol(false),
@@ -245,7 +274,7 @@ impl LangchainDialect {
 
 /// Reads the text and the reasoning of a message's content.
 fn words(
-    b: &mut Builder,
+    b: &mut TrajectoryBuilder,
     record: &Record<'_>,
     content: Value<'_>,
     step: u32,
@@ -293,7 +322,7 @@ fn usage(fields: Value<'_>) -> Option<Usage> {
         return chat_message::usage(fields.at(&["response_metadata", "token_usage"])?);
     };
     let count = |path: &[&str]| usage.at(path).and_then(Value::as_u64);
-    let tokens = Tokens {
+    let tokens = UsageTokens {
         input: count(&["input_tokens"]).unwrap_or(0),
         output: count(&["output_tokens"]).unwrap_or(0),
         cache_read: count(&["input_token_details", "cache_read"]).unwrap_or(0),

@@ -11,11 +11,11 @@
 //! details.
 
 use super::shared::spans::json::attributes;
-use super::shared::spans::{Facts, Kind, Span, Spans, messages};
-use super::shared::spans::{Message, Part, Role};
-use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
+use super::shared::spans::{MessageAuthor, MessagePart, SpanMessage};
+use super::shared::spans::{SpanFacts, SpanRole, Spans, TelemetrySpan, messages};
+use crate::format::{Confidence, Format, FormatInfo, FormatProbe, Out, Reader, Record};
 use crate::model::{
-    Convention, Cost, Fact, Fidelity, Payload, Text, Tokens, ToolDefinition, Usage, time,
+    Convention, Cost, Fact, Fidelity, Payload, Text, ToolDefinition, Usage, UsageTokens, time,
 };
 use toolmark_scan::{Scanner, Value};
 
@@ -62,7 +62,7 @@ impl Format for Langfuse {
         &INFO
     }
 
-    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+    fn detect(&self, probe: &FormatProbe<'_>) -> Confidence {
         let is_export = |value: Value<'_>| {
             parts(value).is_some_and(|(trace, list)| {
                 let is_trace = trace.get("projectId").or(trace.get("timestamp")).is_some();
@@ -120,8 +120,8 @@ impl Reader for LangfuseReader {
     }
 }
 
-fn observation(record: &Record<'_>, value: Value<'_>) -> Span {
-    let mut span = Span::new(record.at_value(value));
+fn observation(record: &Record<'_>, value: Value<'_>) -> TelemetrySpan {
+    let mut span = TelemetrySpan::new(record.at_value(value));
     let (mut kind, mut input, mut output) = ("", None, None);
     for (key, value) in value.fields().filter(|(_, v)| !v.is_null()) {
         match key.inner().unwrap_or("") {
@@ -151,21 +151,21 @@ fn observation(record: &Record<'_>, value: Value<'_>) -> Span {
     }
     span.known.kind = match kind {
         "GENERATION" if span.attributes.is("gen_ai.operation.name", "invoke_agent") => {
-            Some(Kind::Agent)
+            Some(SpanRole::Agent)
         }
-        "GENERATION" => Some(Kind::Llm),
-        "TOOL" => Some(Kind::Tool),
-        "AGENT" => Some(Kind::Agent),
+        "GENERATION" => Some(SpanRole::Llm),
+        "TOOL" => Some(SpanRole::Tool),
+        "AGENT" => Some(SpanRole::Agent),
         "SPAN" => output.as_ref().and_then(|o| langchain_tool(o, &mut span.known)),
-        _ => Some(Kind::Part),
+        _ => Some(SpanRole::Part),
     };
-    if span.known.kind == Some(Kind::Tool) {
+    if span.known.kind == Some(SpanRole::Tool) {
         span.known.tool = Some(span.name.clone());
         span.known.args = input;
         span.known.result = span.known.result.take().or(output);
         return span;
     }
-    if span.known.kind == Some(Kind::Llm) {
+    if span.known.kind == Some(SpanRole::Llm) {
         span.known.output = lifted_calls(output.as_ref(), value);
     }
     // The attributes an instrumentation wrote say more than what Langfuse made
@@ -180,28 +180,29 @@ fn observation(record: &Record<'_>, value: Value<'_>) -> Span {
 
 /// Returns calls that were moved out of the output, each as JSON text, if the output itself
 /// has none.
-fn lifted_calls(output: Option<&Payload>, value: Value<'_>) -> Vec<Message> {
+fn lifted_calls(output: Option<&Payload>, value: Value<'_>) -> Vec<SpanMessage> {
     let calls = value.items_at("toolCalls");
     let mut names = value.items_at("toolCallNames");
-    let parts: Vec<Part> = calls.flat_map(|call| lifted_call(call, names.next())).collect();
+    let parts: Vec<MessagePart> = calls.flat_map(|call| lifted_call(call, names.next())).collect();
     if parts.is_empty() {
         return Vec::new();
     }
     let mut messages = output.map(output_messages).unwrap_or_default();
-    let asks = |m: &Message| m.parts.iter().any(|p| matches!(p, Part::Call { .. }));
+    let asks = |m: &SpanMessage| m.parts.iter().any(|p| matches!(p, MessagePart::Call { .. }));
     if !messages.iter().any(asks) {
-        messages.push(Message { role: Role::Assistant, parts });
+        messages.push(SpanMessage { role: MessageAuthor::Assistant, parts });
     }
     messages
 }
 
 /// Returns one such call; its name is in the call or in the separate list of names.
-fn lifted_call(value: Value<'_>, beside: Option<Value<'_>>) -> Vec<Part> {
+fn lifted_call(value: Value<'_>, beside: Option<Value<'_>>) -> Vec<MessagePart> {
     let text = value.str().unwrap_or_else(|| value.raw().into());
     let list = format!("[{text}]");
     let mut scanner = Scanner::new();
     let mut parts = scanner.parse(&list).map(|doc| messages::calls(doc.root())).unwrap_or_default();
-    if let (Some(beside), [Part::Call { name, .. }]) = (beside.and_then(Value::str), &mut parts[..])
+    if let (Some(beside), [MessagePart::Call { name, .. }]) =
+        (beside.and_then(Value::str), &mut parts[..])
         && name.is_empty()
     {
         *name = Text::owned(beside);
@@ -210,15 +211,18 @@ fn lifted_call(value: Value<'_>, beside: Option<Value<'_>>) -> Vec<Part> {
 }
 
 /// Returns the messages of an output, or otherwise its text.
-fn output_messages(output: &Payload) -> Vec<Message> {
+fn output_messages(output: &Payload) -> Vec<SpanMessage> {
     let raw = output.raw();
     let mut scanner = Scanner::new();
     let doc = scanner.parse(&raw).ok().filter(|d| d.root().is_object() || d.root().is_array());
-    let found = doc.map(|d| messages::all(d.root(), Role::Assistant)).unwrap_or_default();
+    let found = doc.map(|d| messages::all(d.root(), MessageAuthor::Assistant)).unwrap_or_default();
     if found.iter().any(|m| !m.parts.is_empty()) {
         return found;
     }
-    vec![Message { role: Role::Assistant, parts: vec![Part::Text(output.clone())] }]
+    vec![SpanMessage {
+        role: MessageAuthor::Assistant,
+        parts: vec![MessagePart::Text(output.clone())],
+    }]
 }
 
 /// Decodes text that is a JSON string.
@@ -236,7 +240,7 @@ fn unquoted(payload: Payload) -> Payload {
 }
 
 /// Reads the OpenTelemetry attributes of the span, which are stored in the metadata.
-fn metadata(record: &Record<'_>, value: Value<'_>, span: &mut Span) {
+fn metadata(record: &Record<'_>, value: Value<'_>, span: &mut TelemetrySpan) {
     if value.is_object() {
         if let Some(inner) = value.get("attributes") {
             span.attributes = attributes(record, inner);
@@ -256,7 +260,7 @@ fn metadata(record: &Record<'_>, value: Value<'_>, span: &mut Span) {
 }
 
 /// Returns whether the output of a span is the message of a LangChain tool.
-fn langchain_tool(output: &Payload, facts: &mut Facts) -> Option<Kind> {
+fn langchain_tool(output: &Payload, facts: &mut SpanFacts) -> Option<SpanRole> {
     let raw = output.raw();
     if !raw.starts_with('{') {
         return None;
@@ -269,7 +273,7 @@ fn langchain_tool(output: &Payload, facts: &mut Facts) -> Option<Kind> {
     facts.call = Some(messages::label(message, &["tool_call_id"])?);
     facts.result = message.get("content").map(messages::payload);
     facts.failed = message.get_str("status").map(|status| status == "error");
-    Some(Kind::Tool)
+    Some(SpanRole::Tool)
 }
 
 /// Reads the usage under any of the names that integrations use; the total is stated.
@@ -280,7 +284,7 @@ fn usage(value: Value<'_>) -> Option<Usage> {
     if input.is_none() && output.is_none() {
         return None;
     }
-    let tokens = Tokens {
+    let tokens = UsageTokens {
         input: input.unwrap_or(0),
         output: output.unwrap_or(0),
         cache_read: count(&[

@@ -2,9 +2,11 @@
 //! `child_runs`. `dotted_order` contains the path from the root, so that the parent is known
 //! even if its ID is missing. Messages are LangChain's. A failure shows only in `error`.
 
-use super::shared::spans::{Facts, Kind, Role, Span, Spans, messages, span_reader};
-use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
-use crate::model::{Convention, Cost, Fact, Fidelity, Tokens, Usage, time};
+use super::shared::spans::{
+    MessageAuthor, SpanFacts, SpanRole, Spans, TelemetrySpan, messages, span_reader,
+};
+use crate::format::{Confidence, Format, FormatInfo, FormatProbe, Out, Reader, Record};
+use crate::model::{Convention, Cost, Fact, Fidelity, Usage, UsageTokens, time};
 use toolmark_scan::Value;
 
 /// LangSmith runs.
@@ -32,7 +34,7 @@ impl Format for LangSmith {
         &INFO
     }
 
-    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+    fn detect(&self, probe: &FormatProbe<'_>) -> Confidence {
         let inside = |r: Value<'_>| r.get("runs")?.items().next().map(is_run);
         if probe
             .any(|r| is_run(r) && (r.get("dotted_order").is_some() || r.get("trace_id").is_some()))
@@ -66,8 +68,8 @@ fn add_record(spans: &mut Spans, record: &Record<'_>, out: &mut Out) {
     }
 }
 
-fn run(record: &Record<'_>, value: Value<'_>) -> Span {
-    let mut span = Span::new(record.at_value(value));
+fn run(record: &Record<'_>, value: Value<'_>) -> TelemetrySpan {
+    let mut span = TelemetrySpan::new(record.at_value(value));
     let (mut kind, mut path) = ("", None);
     let (mut inputs, mut outputs, mut extra) = (None, None, None);
     for (key, value) in value.fields().filter(|(_, v)| !v.is_null()) {
@@ -98,18 +100,19 @@ fn run(record: &Record<'_>, value: Value<'_>) -> Span {
         span.trace.clone_from(&span.id);
     }
     span.known.kind = Some(match kind {
-        "llm" => Kind::Llm,
-        "tool" => Kind::Tool,
-        "chain" if span.parent.is_none() => Kind::Agent,
-        "chain" | "retriever" | "embedding" | "prompt" | "parser" => Kind::Part,
-        _ => Kind::Unknown,
+        "llm" => SpanRole::Llm,
+        "tool" => SpanRole::Tool,
+        "chain" if span.parent.is_none() => SpanRole::Agent,
+        "chain" | "retriever" | "embedding" | "prompt" | "parser" => SpanRole::Part,
+        _ => SpanRole::Unknown,
     });
     match span.known.kind {
-        Some(Kind::Tool) => tool(record, &mut span, inputs, outputs),
-        Some(Kind::Llm | Kind::Agent) => {
+        Some(SpanRole::Tool) => tool(record, &mut span, inputs, outputs),
+        Some(SpanRole::Llm | SpanRole::Agent) => {
             let facts = &mut span.known;
-            facts.input = inputs.map(|v| messages::all(v, Role::User)).unwrap_or_default();
-            facts.output = outputs.map(|v| messages::all(v, Role::Assistant)).unwrap_or_default();
+            facts.input = inputs.map(|v| messages::all(v, MessageAuthor::User)).unwrap_or_default();
+            facts.output =
+                outputs.map(|v| messages::all(v, MessageAuthor::Assistant)).unwrap_or_default();
             facts.usage = usage(value).or_else(|| usage_metadata(outputs?));
         }
         _ => {}
@@ -117,7 +120,7 @@ fn run(record: &Record<'_>, value: Value<'_>) -> Span {
     if let Some(extra) = extra {
         read_extra(record, extra, &mut span.known);
     }
-    if span.known.kind == Some(Kind::Agent) {
+    if span.known.kind == Some(SpanRole::Agent) {
         span.known.agent = Some(span.name.clone());
     }
     span
@@ -125,7 +128,7 @@ fn run(record: &Record<'_>, value: Value<'_>) -> Span {
 
 /// Parses `20240429T004912090000Z<trace id>.20240429T004912185089Z<run id>…`: the parent is
 /// the second-to-last part.
-fn follow(path: &str, span: &mut Span) {
+fn follow(path: &str, span: &mut TelemetrySpan) {
     let mut ids = path.split('.').map(|step| step.split_once('Z').map_or(step, |(_, id)| id));
     if span.trace.is_empty() {
         span.trace = ids.clone().next().unwrap_or_default().to_owned();
@@ -138,7 +141,7 @@ fn follow(path: &str, span: &mut Span) {
 
 fn tool(
     record: &Record<'_>,
-    span: &mut Span,
+    span: &mut TelemetrySpan,
     inputs: Option<Value<'_>>,
     outputs: Option<Value<'_>>,
 ) {
@@ -164,7 +167,7 @@ fn only<'a>(value: Value<'a>, key: &str) -> Value<'a> {
     }
 }
 
-fn read_extra(record: &Record<'_>, extra: Value<'_>, facts: &mut Facts) {
+fn read_extra(record: &Record<'_>, extra: Value<'_>, facts: &mut SpanFacts) {
     let text = |keys: &[&str]| extra.at(keys).and_then(|v| record.text(v));
     facts.model = text(&["metadata", "ls_model_name"])
         .or_else(|| text(&["invocation_params", "model"]))
@@ -184,7 +187,7 @@ fn usage(run: Value<'_>) -> Option<Usage> {
         return None;
     }
     let detail = |key: &str, kind: &str| run.at(&[key, kind]).and_then(Value::as_u64);
-    let tokens = Tokens {
+    let tokens = UsageTokens {
         input: input.unwrap_or(0),
         output: output.unwrap_or(0),
         cache_read: detail("prompt_token_details", "cache_read").unwrap_or(0),
@@ -206,7 +209,7 @@ fn usage_metadata(outputs: Value<'_>) -> Option<Usage> {
     let usage = message.get("usage_metadata")?;
     let count = |key: &str| usage.get(key).and_then(Value::as_u64);
     let detail = |key: &str, kind: &str| usage.at(&[key, kind]).and_then(Value::as_u64);
-    let tokens = Tokens {
+    let tokens = UsageTokens {
         input: count("input_tokens")?,
         output: count("output_tokens")?,
         cache_read: detail("input_token_details", "cache_read").unwrap_or(0),

@@ -9,9 +9,11 @@
 use super::shared::chat;
 use super::shared::declared;
 use super::shared::exit_code::leading_number;
-use crate::builder::{Answer, Builder, NewCall};
-use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
-use crate::model::{Cost, EventKind, Fact, Fidelity, Level, Payload, Status, Text, ToolName, time};
+use crate::builder::{NewCall, ReaderResult, TrajectoryBuilder};
+use crate::format::{Confidence, Format, FormatInfo, FormatProbe, Out, Reader, Record};
+use crate::model::{
+    Cost, EventKind, Fact, Fidelity, Payload, Status, StatusLevel, Text, ToolName, time,
+};
 use jiff::Timestamp;
 use std::borrow::Cow;
 use toolmark_scan::Value;
@@ -36,7 +38,7 @@ impl Format for MiniSweAgent {
         &INFO
     }
 
-    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+    fn detect(&self, probe: &FormatProbe<'_>) -> Confidence {
         let is_document = |r: Value<'_>| {
             let format = r.word("trajectory_format");
             format.starts_with("mini-swe-agent") || r.at(&["info", "mini_version"]).is_some()
@@ -66,21 +68,21 @@ impl Format for MiniSweAgent {
 #[derive(Default)]
 struct TrajectoryReader {
     /// Run whose messages are the records themselves.
-    bare: Option<Conversation>,
+    bare: Option<MiniSweConversation>,
 }
 
 impl Reader for TrajectoryReader {
     fn record(&mut self, record: &Record<'_>, out: &mut Out) {
         let Some(value) = out.object(record, "a mini-SWE-agent message") else { return };
         if let Some(messages) = value.get("messages") {
-            let mut conversation = Conversation::new(out);
+            let mut conversation = MiniSweConversation::new(out);
             for message in messages.items() {
                 conversation.read(record, message);
             }
             describe(&mut conversation.b, record, value);
             out.push(conversation.finish());
         } else {
-            self.bare.get_or_insert_with(|| Conversation::new(out)).read(record, value);
+            self.bare.get_or_insert_with(|| MiniSweConversation::new(out)).read(record, value);
         }
     }
 
@@ -95,7 +97,7 @@ impl Reader for TrajectoryReader {
     }
 }
 
-fn describe(b: &mut Builder, record: &Record<'_>, document: Value<'_>) {
+fn describe(b: &mut TrajectoryBuilder, record: &Record<'_>, document: Value<'_>) {
     b.run.id = record.text_at(document, "instance_id");
     let Some(info) = document.get("info") else { return };
     let text = |path: &[&str]| info.at(path).and_then(|v| record.text(v));
@@ -111,13 +113,13 @@ fn describe(b: &mut Builder, record: &Record<'_>, document: Value<'_>) {
     b.run.cost = usd.and_then(Cost::from_usd).or(b.run.cost);
 }
 
-struct Conversation {
-    b: Builder,
+struct MiniSweConversation {
+    b: TrajectoryBuilder,
     /// Call of a fenced block that waits for its result.
     open: Option<u32>,
 }
 
-impl Conversation {
+impl MiniSweConversation {
     fn new(out: &Out) -> Self {
         let mut b = out.builder(&MiniSweAgent);
         b.run.agent.name = Some(Text::owned("mini-swe-agent"));
@@ -163,9 +165,10 @@ impl Conversation {
         let payload = record.payload_at(message, "content");
         if let Some(call) = self.open.take() {
             let text = message.get("content").map(first_text).unwrap_or_default();
-            let mut answer = Answer::new(payload, at).exit_code(returncode(&text)).time(time);
-            if answer.level == Level::Absent && text.contains("timed out and has been killed") {
-                answer = answer.status(Status::Interrupted, Level::Prose);
+            let mut answer = ReaderResult::new(payload, at).exit_code(returncode(&text)).time(time);
+            if answer.level == StatusLevel::Absent && text.contains("timed out and has been killed")
+            {
+                answer = answer.status(Status::Interrupted, StatusLevel::Prose);
             }
             b.answer_call(call, answer);
             return;
@@ -246,7 +249,7 @@ impl Conversation {
     }
 }
 
-fn add_cost(b: &mut Builder, message: Value<'_>) {
+fn add_cost(b: &mut TrajectoryBuilder, message: Value<'_>) {
     let usd = message.at(&["extra", "cost"]).and_then(Value::as_f64);
     if let Some(cost) = usd.and_then(Cost::from_usd) {
         let sum = b.run.cost.unwrap_or_default().nano_usd.saturating_add(cost.nano_usd);
@@ -255,7 +258,7 @@ fn add_cost(b: &mut Builder, message: Value<'_>) {
 }
 
 fn read_tool(
-    b: &mut Builder,
+    b: &mut TrajectoryBuilder,
     record: &Record<'_>,
     message: Value<'_>,
     id_key: &str,
@@ -265,7 +268,7 @@ fn read_tool(
     let content = message.get(content_key);
     let code = message.at(&["extra", "returncode"]).and_then(Value::as_i64);
     let code = code.or_else(|| content.and_then(|c| returncode(&first_text(c))));
-    let answer = Answer::new(content.map(|c| record.payload(c)), record.at_value(message))
+    let answer = ReaderResult::new(content.map(|c| record.payload(c)), record.at_value(message))
         .exit_code(code)
         .time(time);
     b.answer(message.get(id_key).and_then(Value::str).as_deref(), answer);

@@ -2,8 +2,10 @@
 //! (`mlflow.spanType`, `mlflow.spanInputs` …), each a JSON text.
 
 use super::shared::chat_message;
-use super::shared::spans::{Attributes, Kind, Role, Span, SpanList, json, messages};
-use crate::format::{Confidence, Format, FormatInfo, Probe, Reader, Record};
+use super::shared::spans::{
+    Attributes, MessageAuthor, SpanList, SpanRole, TelemetrySpan, json, messages,
+};
+use crate::format::{Confidence, Format, FormatInfo, FormatProbe, Reader, Record};
 use crate::model::{Fact, Fidelity, Payload, Text};
 use toolmark_scan::{Scanner, Value};
 
@@ -41,7 +43,7 @@ impl Format for Mlflow {
         &INFO
     }
 
-    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+    fn detect(&self, probe: &FormatProbe<'_>) -> Confidence {
         if SPANS.is_in(probe) { 100 } else { 0 }
     }
 
@@ -50,7 +52,7 @@ impl Format for Mlflow {
     }
 }
 
-fn read_span(record: &Record<'_>, value: Value<'_>) -> Span {
+fn read_span(record: &Record<'_>, value: Value<'_>) -> TelemetrySpan {
     let mut span = json::span(record, value);
     let mut plain = Attributes::default();
     for (key, value) in value.get("attributes").into_iter().flat_map(Value::fields) {
@@ -66,22 +68,22 @@ fn read_span(record: &Record<'_>, value: Value<'_>) -> Span {
             facts.tool = a.text(&["mlflow.spanFunctionName"]).or(Some(span.name.clone()));
             facts.args = a.payload(&[input]);
             facts.result = a.payload(&[output]);
-            Kind::Tool
+            SpanRole::Tool
         }
         Some(kind @ ("LLM" | "CHAT_MODEL" | "AGENT")) => {
             let list =
                 |key: &str, role| a.json(key, |v| messages::all(v, role)).unwrap_or_default();
-            facts.input = list(input, Role::User);
-            facts.output = list(output, Role::Assistant);
+            facts.input = list(input, MessageAuthor::User);
+            facts.output = list(output, MessageAuthor::Assistant);
             facts.usage = a.json("mlflow.chat.tokenUsage", chat_message::usage).flatten();
             facts.model = a.text(&["mlflow.llm.model"]);
             let tools = a.json("mlflow.chat.tools", messages::definitions);
             facts.tools = tools.unwrap_or_default();
-            if kind == "AGENT" { Kind::Agent } else { Kind::Llm }
+            if kind == "AGENT" { SpanRole::Agent } else { SpanRole::Llm }
         }
-        _ => Kind::Part,
+        _ => SpanRole::Part,
     });
-    if facts.kind == Some(Kind::Agent) {
+    if facts.kind == Some(SpanRole::Agent) {
         facts.agent = Some(span.name.clone());
     }
     let session = a.text(&["mlflow.trace.session"]);

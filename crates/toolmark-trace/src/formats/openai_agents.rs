@@ -3,8 +3,8 @@
 //! ID of the response and, with most exporters, none of its content.
 
 use super::shared::chat_message;
-use super::shared::spans::{Kind, Span, Spans, span_reader};
-use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
+use super::shared::spans::{SpanRole, Spans, TelemetrySpan, span_reader};
+use crate::format::{Confidence, Format, FormatInfo, FormatProbe, Out, Reader, Record};
 use crate::model::{Fact, Fidelity, time};
 use toolmark_scan::Value;
 
@@ -48,7 +48,7 @@ impl Format for OpenaiAgents {
         &INFO
     }
 
-    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+    fn detect(&self, probe: &FormatProbe<'_>) -> Confidence {
         if probe.any(|r| items(r).any(is_span)) { 100 } else { 0 }
     }
 
@@ -74,8 +74,8 @@ fn add_record(spans: &mut Spans, record: &Record<'_>, out: &mut Out) {
     }
 }
 
-fn read_span(record: &Record<'_>, value: Value<'_>) -> Span {
-    let mut span = Span::new(record.at_value(value));
+fn read_span(record: &Record<'_>, value: Value<'_>) -> TelemetrySpan {
+    let mut span = TelemetrySpan::new(record.at_value(value));
     let text = |key: &str| value.get(key).and_then(Value::str).map(String::from);
     span.id = text("id").or_else(|| text("span_id")).unwrap_or_default();
     span.trace = text("trace_id").unwrap_or_default();
@@ -97,15 +97,15 @@ fn read_span(record: &Record<'_>, value: Value<'_>) -> Span {
         "function" => facts.of_call(record, &span.name, input, output),
         "agent" => {
             facts.agent = Some(span.name.clone());
-            Kind::Agent
+            SpanRole::Agent
         }
         "generation" | "response" => {
             facts.response = record.text_at(data, "response_id");
             facts.of_response(input, output)
         }
         "handoff" | "guardrail" | "custom" | "mcp_tools" | "speech" | "transcription"
-        | "speech_group" | "workflow" | "task" | "turn" => Kind::Part,
-        _ => Kind::Unknown,
+        | "speech_group" | "workflow" | "task" | "turn" => SpanRole::Part,
+        _ => SpanRole::Unknown,
     });
     span
 }

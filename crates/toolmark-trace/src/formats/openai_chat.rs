@@ -11,9 +11,9 @@
 //! to the result. Without such a field, the status is unknown.
 
 use super::shared::chat_message::{self, Chat};
-use super::shared::conversation::{self, Conversations, Dialect};
-use crate::builder::Builder;
-use crate::format::{Confidence, Format, FormatInfo, Probe, Reader, Record};
+use super::shared::conversation::{self, Conversations, MessageDialect};
+use crate::builder::TrajectoryBuilder;
+use crate::format::{Confidence, Format, FormatInfo, FormatProbe, Reader, Record};
 use crate::model::{EventKind, Fact, Fidelity, Text};
 use toolmark_scan::Value;
 
@@ -34,7 +34,7 @@ impl Format for OpenaiChat {
         &INFO
     }
 
-    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+    fn detect(&self, probe: &FormatProbe<'_>) -> Confidence {
         let sample = conversation::sample(probe);
         if conversation::has_owner(probe) || sample.iter().any(|m| is_other_dialect(*m)) {
             return 0;
@@ -117,10 +117,10 @@ struct ChatDialect {
     chat: Chat,
 }
 
-impl Dialect for ChatDialect {
+impl MessageDialect for ChatDialect {
     const FORMAT: &'static dyn Format = &OpenaiChat;
 
-    fn message(&mut self, b: &mut Builder, record: &Record<'_>, message: Value<'_>) {
+    fn message(&mut self, b: &mut TrajectoryBuilder, record: &Record<'_>, message: Value<'_>) {
         if !message.is_object() {
             b.unknown("message that is not an object", record.at_value(message));
         } else if message.get("role").is_none() && message.get("choices").is_some() {
@@ -130,7 +130,7 @@ impl Dialect for ChatDialect {
         }
     }
 
-    fn after(&mut self, b: &mut Builder, record: &Record<'_>, document: Value<'_>) {
+    fn after(&mut self, b: &mut TrajectoryBuilder, record: &Record<'_>, document: Value<'_>) {
         let response = document.get("response").or_else(|| document.get("completion"));
         let response = response.and_then(|r| r.get("body").or(Some(r)));
         match response {
@@ -157,7 +157,7 @@ impl ChatDialect {
     /// Reads the response to a request, unless the list of messages already ends with it.
     fn response_once(
         &mut self,
-        b: &mut Builder,
+        b: &mut TrajectoryBuilder,
         record: &Record<'_>,
         document: Value<'_>,
         response: Value<'_>,
@@ -174,7 +174,7 @@ impl ChatDialect {
         self.response(b, record, response);
     }
 
-    fn response(&mut self, b: &mut Builder, record: &Record<'_>, response: Value<'_>) {
+    fn response(&mut self, b: &mut TrajectoryBuilder, record: &Record<'_>, response: Value<'_>) {
         let time = conversation::stated_time(response);
         let Some(message) = first_message(response) else {
             b.unknown("response without message", record.at_value(response));
@@ -197,7 +197,7 @@ fn first_message(response: Value<'_>) -> Option<Value<'_>> {
 }
 
 /// Reads the metadata of a response: ID, model, usage, stop reason.
-fn about(b: &mut Builder, record: &Record<'_>, response: Value<'_>, step: u32) {
+fn about(b: &mut TrajectoryBuilder, record: &Record<'_>, response: Value<'_>, step: u32) {
     let usage = response.get("usage").and_then(chat_message::usage);
     let this = &mut b.run.steps[step as usize];
     this.id = this.id.take().or_else(|| record.text_at(response, "id"));

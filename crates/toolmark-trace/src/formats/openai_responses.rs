@@ -11,9 +11,11 @@
 //! message count as one step.
 
 use super::shared::{chat_message, conversation};
-use crate::builder::{Answer, Builder, NewCall};
-use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
-use crate::model::{Actor, EventKind, Fact, Fidelity, Level, Payload, Status, Text, ToolName};
+use crate::builder::{NewCall, ReaderResult, TrajectoryBuilder};
+use crate::format::{Confidence, Format, FormatInfo, FormatProbe, Out, Reader, Record};
+use crate::model::{
+    Actor, EventKind, Fact, Fidelity, Payload, Status, StatusLevel, Text, ToolName,
+};
 use jiff::Timestamp;
 use std::borrow::Cow;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -36,11 +38,13 @@ impl Format for OpenaiResponses {
         &INFO
     }
 
-    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+    fn detect(&self, probe: &FormatProbe<'_>) -> Confidence {
         if conversation::has_owner(probe) {
             return 0;
         }
-        if probe.any(|r| Document::new(r).is_some_and(|d| d.response.is_some()) || is_event(r)) {
+        if probe
+            .any(|r| ResponsesDocument::new(r).is_some_and(|d| d.response.is_some()) || is_event(r))
+        {
             return 60;
         }
         if probe.any(|r| open_trace(r).is_some_and(|(trace, _)| trace.has("FORMAT"))) {
@@ -48,7 +52,7 @@ impl Format for OpenaiResponses {
         }
         let mut has_words = false;
         for &record in probe.records() {
-            let input = Document::new(record).and_then(|d| d.input);
+            let input = ResponsesDocument::new(record).and_then(|d| d.input);
             let input = input.or_else(|| open_trace(record).map(|(_, items)| items));
             for item in input.into_iter().flat_map(Value::items).take(100).chain([record]) {
                 let kind = item.word("type");
@@ -102,14 +106,14 @@ fn trace_items(trace: Value<'_>) -> Option<Value<'_>> {
 }
 
 /// A request, a response, or both.
-struct Document<'a> {
+struct ResponsesDocument<'a> {
     input: Option<Value<'a>>,
     instructions: Option<Value<'a>>,
     response: Option<Value<'a>>,
     previous: Option<Value<'a>>,
 }
 
-impl<'a> Document<'a> {
+impl<'a> ResponsesDocument<'a> {
     fn new(value: Value<'a>) -> Option<Self> {
         let inner = |key| {
             let part = value.get(key)?;
@@ -139,7 +143,7 @@ impl<'a> Document<'a> {
 
 #[derive(Default)]
 struct ResponsesReader {
-    run: Option<Run>,
+    run: Option<OpenaiResponsesRun>,
 }
 
 impl Reader for ResponsesReader {
@@ -150,19 +154,19 @@ impl Reader for ResponsesReader {
         };
         if value.is_array() {
             self.finish(out);
-            let run = self.run.insert(Run::new(out, true));
+            let run = self.run.insert(OpenaiResponsesRun::new(out, true));
             value.items().for_each(|item| run.item(record, item, None));
-        } else if let Some(document) = Document::new(value).filter(|_| !is_event(value)) {
+        } else if let Some(document) = ResponsesDocument::new(value).filter(|_| !is_event(value)) {
             self.document(record, value, &document, out);
         } else if let Some((trace, items)) = open_trace(value) {
             self.finish(out);
-            let run = self.run.insert(Run::new(out, true));
+            let run = self.run.insert(OpenaiResponsesRun::new(out, true));
             run.trace(record, value, trace, items);
         } else {
             if self.run.as_ref().is_some_and(|r| r.is_document) {
                 self.finish(out);
             }
-            let run = self.run.get_or_insert_with(|| Run::new(out, false));
+            let run = self.run.get_or_insert_with(|| OpenaiResponsesRun::new(out, false));
             if is_event(value) {
                 run.event(record, event(value));
             } else {
@@ -185,7 +189,7 @@ impl ResponsesReader {
         &mut self,
         record: &Record<'_>,
         value: Value<'_>,
-        document: &Document<'_>,
+        document: &ResponsesDocument<'_>,
         out: &mut Out,
     ) {
         let prints: Vec<u64> =
@@ -197,7 +201,7 @@ impl ResponsesReader {
                 self.run.insert(last)
             }
             Some(last) if last.is_document && conversation::continues(&last.prints, &prints) => {
-                let run = self.run.insert(Run::new(out, true));
+                let run = self.run.insert(OpenaiResponsesRun::new(out, true));
                 conversation::carry_over(&mut run.b, &last.b);
                 run
             }
@@ -205,7 +209,7 @@ impl ResponsesReader {
                 if let Some(last) = last {
                     out.push(last.b.finish());
                 }
-                self.run.insert(Run::new(out, true))
+                self.run.insert(OpenaiResponsesRun::new(out, true))
             }
         };
         run.prints = prints;
@@ -224,8 +228,8 @@ fn print(item: Value<'_>) -> u64 {
     hasher.finish()
 }
 
-struct Run {
-    b: Builder,
+struct OpenaiResponsesRun {
+    b: TrajectoryBuilder,
     is_document: bool,
     prints: Vec<u64>,
     /// Step that the model's next item belongs to.
@@ -237,12 +241,12 @@ struct Run {
 }
 
 /// Context of an item: its text, its response, its time.
-struct Place {
+struct ItemContext {
     at: crate::model::At,
     time: Option<Timestamp>,
 }
 
-impl Run {
+impl OpenaiResponsesRun {
     fn new(out: &Out, is_document: bool) -> Self {
         Self {
             b: out.builder(&OpenaiResponses),
@@ -254,7 +258,12 @@ impl Run {
         }
     }
 
-    fn document(&mut self, record: &Record<'_>, value: Value<'_>, document: &Document<'_>) {
+    fn document(
+        &mut self,
+        record: &Record<'_>,
+        value: Value<'_>,
+        document: &ResponsesDocument<'_>,
+    ) {
         conversation::describe(&mut self.b, record, value);
         if let Some(text) = document.instructions.filter(|_| self.b.is_empty()) {
             self.b.context(Some(record.payload(text)), None, record.at_value(text));
@@ -341,7 +350,7 @@ impl Run {
     }
 
     fn item(&mut self, record: &Record<'_>, item: Value<'_>, time: Option<Timestamp>) {
-        let place = Place { at: record.at_value(item), time };
+        let place = ItemContext { at: record.at_value(item), time };
         let kind = item.get("type").and_then(Value::inner).unwrap_or("message");
         match kind {
             "message" => self.message(record, item, place),
@@ -388,7 +397,7 @@ impl Run {
         }
     }
 
-    fn current_step(&mut self, place: &Place) -> u32 {
+    fn current_step(&mut self, place: &ItemContext) -> u32 {
         match self.step {
             Some(step) => step,
             None => {
@@ -399,7 +408,7 @@ impl Run {
         }
     }
 
-    fn message(&mut self, record: &Record<'_>, item: Value<'_>, place: Place) {
+    fn message(&mut self, record: &Record<'_>, item: Value<'_>, place: ItemContext) {
         let content = item.get("content");
         let text = content.map(|c| record.payload(c));
         let role = item.word("role");
@@ -418,7 +427,13 @@ impl Run {
         }
     }
 
-    fn call(&mut self, record: &Record<'_>, item: Value<'_>, kind: &str, place: Place) -> u32 {
+    fn call(
+        &mut self,
+        record: &Record<'_>,
+        item: Value<'_>,
+        kind: &str,
+        place: ItemContext,
+    ) -> u32 {
         let step = self.current_step(&place);
         let id = record.text_at(item, "call_id").or_else(|| record.text_at(item, "id"));
         let call = self.b.call(NewCall {
@@ -435,16 +450,16 @@ impl Run {
         call
     }
 
-    fn output(&mut self, record: &Record<'_>, item: Value<'_>, kind: &str, place: Place) {
+    fn output(&mut self, record: &Record<'_>, item: Value<'_>, kind: &str, place: ItemContext) {
         self.step = None;
         let output = item.get("output");
         let payload = output.map(|o| record.payload(o));
         let first = output.and_then(|o| o.items().next());
         let code = first.and_then(|o| o.at(&["outcome", "exit_code"])?.as_i64());
-        let mut answer = Answer::new(payload, place.at).time(place.time);
+        let mut answer = ReaderResult::new(payload, place.at).time(place.time);
         answer = match item.get("status").and_then(Value::inner) {
             Some("failed") => answer.protocol(true),
-            Some("incomplete") => answer.status(Status::Interrupted, Level::Protocol),
+            Some("incomplete") => answer.status(Status::Interrupted, StatusLevel::Protocol),
             // Elsewhere it says that the item is complete, not that all went well.
             Some("completed") if kind == "apply_patch_call_output" => answer.protocol(false),
             _ => answer,
@@ -455,13 +470,13 @@ impl Run {
     }
 
     /// Reads the person's answer to a request: a refusal ends the call.
-    fn approval(&mut self, record: &Record<'_>, item: Value<'_>, place: Place) {
+    fn approval(&mut self, record: &Record<'_>, item: Value<'_>, place: ItemContext) {
         self.step = None;
         let id = item.get("approval_request_id").and_then(Value::str);
         let is_refused = item.get("approve").and_then(Value::as_bool) == Some(false);
         if let (Some(id), true) = (id, is_refused) {
-            let answer = Answer::new(record.payload_at(item, "reason"), place.at)
-                .status(Status::Denied, Level::Denial);
+            let answer = ReaderResult::new(record.payload_at(item, "reason"), place.at)
+                .status(Status::Denied, StatusLevel::Denial);
             self.b.answer(&*id, answer);
         } else {
             let note = EventKind::Note(Text::owned("mcp_approval_response"));
@@ -469,7 +484,7 @@ impl Run {
         }
     }
 
-    fn mcp_call(&mut self, record: &Record<'_>, item: Value<'_>, place: Place) {
+    fn mcp_call(&mut self, record: &Record<'_>, item: Value<'_>, place: ItemContext) {
         let asked = item.get("approval_request_id").and_then(Value::str);
         let call = match asked.and_then(|id| self.b.find(&id)) {
             Some(call) => call,
@@ -489,10 +504,10 @@ impl Run {
             return;
         }
         let payload: Option<Payload> = error.or(result).map(|r| record.payload(r));
-        let answer = Answer::new(payload, record.at_value(item));
+        let answer = ReaderResult::new(payload, record.at_value(item));
         let answer = match (error, status) {
             (Some(_), _) | (None, Some("failed")) => answer.protocol(true),
-            (None, Some("incomplete")) => answer.status(Status::Interrupted, Level::Protocol),
+            (None, Some("incomplete")) => answer.status(Status::Interrupted, StatusLevel::Protocol),
             (None, Some("completed")) => answer.protocol(false),
             // An MCP call has an error exactly when it failed.
             _ if item.has("error") => answer.protocol(false),

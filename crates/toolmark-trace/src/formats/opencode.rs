@@ -13,12 +13,12 @@
 //! `parentID`.
 
 use super::shared::events::{note, set_once};
-use crate::builder::{Answer, Builder, NewCall};
-use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
+use crate::builder::{NewCall, ReaderResult, TrajectoryBuilder};
+use crate::format::{Confidence, Format, FormatInfo, FormatProbe, Out, Reader, Record};
 use crate::join::{begins_with_any, files_in, missing_sub_agents};
 use crate::model::{
-    Convention, Cost, EventKind, Fact, Fidelity, Level, Parent, Status, Text, Tokens, ToolName,
-    Trajectory, Usage, time,
+    Convention, Cost, EventKind, Fact, Fidelity, Parent, Status, StatusLevel, Text, ToolName,
+    Trajectory, Usage, UsageTokens, time,
 };
 use jiff::Timestamp;
 use std::collections::HashMap;
@@ -43,7 +43,7 @@ const CONVENTION: Convention =
 
 /// Type of a record.
 #[derive(Clone, Copy, PartialEq)]
-enum Shape {
+enum OpencodeRecord {
     Export,
     Event,
     Session,
@@ -51,7 +51,7 @@ enum Shape {
     Part,
 }
 
-impl Shape {
+impl OpencodeRecord {
     fn of(value: Value<'_>) -> Option<Self> {
         let text = |key: &str| value.get(key).is_some_and(Value::is_string);
         if value.get("messages").is_some_and(Value::is_array) && value.get("info").is_some() {
@@ -81,22 +81,22 @@ impl Format for OpenCode {
         &INFO
     }
 
-    fn detect(&self, probe: &Probe<'_>) -> Confidence {
-        let Some(first) = probe.records().iter().find(|r| Shape::of(**r).is_some()) else {
+    fn detect(&self, probe: &FormatProbe<'_>) -> Confidence {
+        let Some(first) = probe.records().iter().find(|r| OpencodeRecord::of(**r).is_some()) else {
             return 0;
         };
-        match Shape::of(*first) {
-            Some(Shape::Export) => {
+        match OpencodeRecord::of(*first) {
+            Some(OpencodeRecord::Export) => {
                 let parts = first.get("messages").and_then(|m| m.items().next());
                 let own = parts.is_none_or(|m| m.get("info").is_some() && m.get("parts").is_some());
                 let named = first.at(&["info", "id"]).is_some();
                 if own && named { 95 } else { 0 }
             }
-            Some(Shape::Event) if first.get("part").is_some() => 100,
-            Some(Shape::Event) => 60,
-            Some(Shape::Session | Shape::Message) => 90,
-            Some(Shape::Part) if first.get("messageID").is_some() => 90,
-            Some(Shape::Part) => 60,
+            Some(OpencodeRecord::Event) if first.get("part").is_some() => 100,
+            Some(OpencodeRecord::Event) => 60,
+            Some(OpencodeRecord::Session | OpencodeRecord::Message) => 90,
+            Some(OpencodeRecord::Part) if first.get("messageID").is_some() => 90,
+            Some(OpencodeRecord::Part) => 60,
             None => 0,
         }
     }
@@ -138,19 +138,19 @@ const MAX_LOOKED_AT: usize = 2_000;
 
 #[derive(Default)]
 struct StoreReader {
-    sessions: Vec<Session>,
+    sessions: Vec<OpencodeSession>,
     by_id: HashMap<String, usize>,
 }
 
-struct Session {
-    b: Builder,
-    messages: Vec<Message>,
+struct OpencodeSession {
+    b: TrajectoryBuilder,
+    messages: Vec<OpencodeMessage>,
     by_id: HashMap<String, usize>,
 }
 
 /// A message whose parts may follow later.
-struct Message {
-    role: Role,
+struct OpencodeMessage {
+    role: OpencodeRole,
     /// Response that its parts currently belong to.
     step: Option<u32>,
     /// Whether that response has had its `step-start`.
@@ -162,7 +162,7 @@ struct Message {
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Role {
+enum OpencodeRole {
     User,
     Assistant,
     /// A part whose message is not in the file.
@@ -172,19 +172,19 @@ enum Role {
 impl Reader for StoreReader {
     fn record(&mut self, record: &Record<'_>, out: &mut Out) {
         let Some(value) = out.object(record, "a session record") else { return };
-        let shape = Shape::of(value);
+        let shape = OpencodeRecord::of(value);
         let id = match shape {
-            Some(Shape::Export) => value.at(&["info", "id"]),
-            Some(Shape::Session) => value.get("id"),
+            Some(OpencodeRecord::Export) => value.at(&["info", "id"]),
+            Some(OpencodeRecord::Session) => value.get("id"),
             _ => value.get("sessionID"),
         };
         let session = self.session(id.and_then(Value::str).as_deref(), out);
         match shape {
-            Some(Shape::Export) => session.export(record, value),
-            Some(Shape::Event) => session.event(record, value),
-            Some(Shape::Session) => session.info(record, value),
-            Some(Shape::Message) => session.message(record, value, true),
-            Some(Shape::Part) => session.part(record, value, Role::Unknown),
+            Some(OpencodeRecord::Export) => session.export(record, value),
+            Some(OpencodeRecord::Event) => session.event(record, value),
+            Some(OpencodeRecord::Session) => session.info(record, value),
+            Some(OpencodeRecord::Message) => session.message(record, value, true),
+            Some(OpencodeRecord::Part) => session.part(record, value, OpencodeRole::Unknown),
             None => {
                 let kind = value.get("type").and_then(|t| record.text(t));
                 session.b.unknown(kind.unwrap_or_else(|| Text::owned("")), record.at());
@@ -230,7 +230,7 @@ fn spawning_calls(run: &Trajectory) -> impl Iterator<Item = (String, Text)> {
 
 impl StoreReader {
     /// Returns the session with this ID; without an ID, the previous one.
-    fn session(&mut self, id: Option<&str>, out: &Out) -> &mut Session {
+    fn session(&mut self, id: Option<&str>, out: &Out) -> &mut OpencodeSession {
         let next = self.sessions.len();
         let at = match id {
             Some(id) => *self.by_id.entry(id.to_owned()).or_insert(next),
@@ -240,13 +240,13 @@ impl StoreReader {
             let mut b = out.builder(&OpenCode);
             b.run.id = id.map(Text::owned);
             b.run.agent.name = Some(Text::owned("opencode"));
-            self.sessions.push(Session { b, messages: Vec::new(), by_id: HashMap::new() });
+            self.sessions.push(OpencodeSession { b, messages: Vec::new(), by_id: HashMap::new() });
         }
         &mut self.sessions[at]
     }
 }
 
-impl Session {
+impl OpencodeSession {
     fn export(&mut self, record: &Record<'_>, export: Value<'_>) {
         if let Some(info) = export.get("info") {
             self.info(record, info);
@@ -285,10 +285,10 @@ impl Session {
         if id.as_deref().is_some_and(|id| self.by_id.contains_key(id)) {
             return;
         }
-        let mut message = Message::new(Role::Unknown);
+        let mut message = OpencodeMessage::new(OpencodeRole::Unknown);
         match info.word("role") {
             "user" => {
-                message.role = Role::User;
+                message.role = OpencodeRole::User;
                 message.wordless = Some(self.b.run.events.len());
                 if typed {
                     self.b.user(None, time, at);
@@ -297,7 +297,7 @@ impl Session {
                 }
             }
             "assistant" => {
-                message.role = Role::Assistant;
+                message.role = OpencodeRole::Assistant;
                 self.assistant(record, info, &mut message, time);
             }
             other => self.b.unknown(format!("message/{other}"), at),
@@ -311,7 +311,7 @@ impl Session {
         &mut self,
         record: &Record<'_>,
         info: Value<'_>,
-        message: &mut Message,
+        message: &mut OpencodeMessage,
         time: Option<Timestamp>,
     ) {
         let b = &mut self.b;
@@ -352,18 +352,18 @@ impl Session {
                 self.b.event(EventKind::Error, text, None, time, record.at());
             }
             (_, Some(part)) if part.get("type").is_some() => {
-                self.part(record, part, Role::Assistant);
+                self.part(record, part, OpencodeRole::Assistant);
             }
             (other, _) => self.b.unknown(other, record.at()),
         }
     }
 
-    fn part(&mut self, record: &Record<'_>, part: Value<'_>, role: Role) {
+    fn part(&mut self, record: &Record<'_>, part: Value<'_>, role: OpencodeRole) {
         let id = part.get("messageID").and_then(Value::str);
         let key = id.as_deref().unwrap_or_default();
         if !self.by_id.contains_key(key) {
             self.by_id.insert(key.to_owned(), self.messages.len());
-            self.messages.push(Message::new(role));
+            self.messages.push(OpencodeMessage::new(role));
         }
         self.part_of(record, part, Some(key));
     }
@@ -410,7 +410,7 @@ impl Session {
             }
             other => {
                 let kind = EventKind::Unknown(Text::owned(format!("part/{other}")));
-                let step = message.step.filter(|_| message.role != Role::User);
+                let step = message.step.filter(|_| message.role != OpencodeRole::User);
                 b.event(kind, None, step, time, at);
             }
         }
@@ -421,7 +421,7 @@ impl Session {
             self.b.add_usage(usage);
             add_cost(&mut self.b, cost);
         }
-        if self.messages.iter().any(|m| m.role == Role::Unknown) {
+        if self.messages.iter().any(|m| m.role == OpencodeRole::Unknown) {
             // Parts without their message: it is unknown whose words they are.
             self.b.run.fidelity.lose(Fact::UserTurns);
         }
@@ -429,15 +429,15 @@ impl Session {
     }
 }
 
-impl Message {
-    fn new(role: Role) -> Self {
+impl OpencodeMessage {
+    fn new(role: OpencodeRole) -> Self {
         Self { role, step: None, started: false, wordless: None, usage: None }
     }
 
     /// Returns the response that the message's parts belong to.
     fn step(
         &mut self,
-        b: &mut Builder,
+        b: &mut TrajectoryBuilder,
         record: &Record<'_>,
         part: Value<'_>,
         time: Option<Timestamp>,
@@ -456,17 +456,22 @@ fn is_synthetic(part: Value<'_>) -> bool {
     part.is_true("synthetic")
 }
 
-fn text(b: &mut Builder, record: &Record<'_>, part: Value<'_>, message: &mut Message) {
+fn text(
+    b: &mut TrajectoryBuilder,
+    record: &Record<'_>,
+    part: Value<'_>,
+    message: &mut OpencodeMessage,
+) {
     let at = record.at_value(part);
     let time = part.at(&["time", "start"]).and_then(time::from_value);
     let Some(words) = record.payload_at(part, "text") else { return };
     match message.role {
-        Role::Assistant => {
+        OpencodeRole::Assistant => {
             let step = message.step(b, record, part, time);
             b.message(step, words, time, at);
         }
-        Role::Unknown => b.event(EventKind::Message, Some(words), None, time, at),
-        Role::User => {
+        OpencodeRole::Unknown => b.event(EventKind::Message, Some(words), None, time, at),
+        OpencodeRole::User => {
             let own = message.wordless.take_if(|event| {
                 let kind = b.run.events.get(*event).map(|e| &e.kind);
                 !is_synthetic(part) || kind == Some(&EventKind::Context)
@@ -479,7 +484,7 @@ fn text(b: &mut Builder, record: &Record<'_>, part: Value<'_>, message: &mut Mes
     }
 }
 
-fn tool(b: &mut Builder, record: &Record<'_>, part: Value<'_>, step: u32) {
+fn tool(b: &mut TrajectoryBuilder, record: &Record<'_>, part: Value<'_>, step: u32) {
     let state = part.get("state");
     let field = |key: &str| state.and_then(|s| s.get(key));
     let when = |key: &str| state.and_then(|s| s.at(&["time", key])).and_then(time::from_value);
@@ -505,13 +510,13 @@ fn tool(b: &mut Builder, record: &Record<'_>, part: Value<'_>, step: u32) {
         return;
     }
     let payload = field("output").or_else(|| field("error")).map(|p| record.payload(p));
-    let answer = Answer::new(payload, record.at_value(part)).time(when("end"));
+    let answer = ReaderResult::new(payload, record.at_value(part)).time(when("end"));
     let answer = match field("status").and_then(Value::inner) {
         Some("completed" | "success") => answer.protocol(false),
         Some("error") => {
             let error = field("error").and_then(Value::str).unwrap_or_default();
             match refusal(&error) {
-                Some(status) => answer.status(status, Level::Denial),
+                Some(status) => answer.status(status, StatusLevel::Denial),
                 None => answer.protocol(true),
             }
         }
@@ -533,7 +538,7 @@ fn refusal(error: &str) -> Option<Status> {
 
 fn usage(tokens: Value<'_>) -> Usage {
     let count = |keys: &[&str]| tokens.at(keys).and_then(Value::as_u64);
-    let recorded = Tokens {
+    let recorded = UsageTokens {
         input: count(&["input"]).unwrap_or(0),
         output: count(&["output"]).unwrap_or(0),
         cache_read: count(&["cache", "read"]).unwrap_or(0),
@@ -549,7 +554,7 @@ fn cost(holder: Value<'_>) -> Option<Cost> {
     cost.as_f64().or_else(|| cost.get("usd")?.as_f64()).and_then(Cost::from_usd)
 }
 
-fn add_cost(b: &mut Builder, cost: Option<Cost>) {
+fn add_cost(b: &mut TrajectoryBuilder, cost: Option<Cost>) {
     if let Some(cost) = cost {
         let sum = b.run.cost.get_or_insert_default();
         sum.nano_usd = sum.nano_usd.saturating_add(cost.nano_usd);

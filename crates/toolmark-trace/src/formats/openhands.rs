@@ -15,10 +15,10 @@
 
 use super::shared::chat;
 use super::shared::declared;
-use crate::builder::{Answer, Builder, NewCall};
-use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
+use crate::builder::{NewCall, ReaderResult, TrajectoryBuilder};
+use crate::format::{Confidence, Format, FormatInfo, FormatProbe, Out, Reader, Record};
 use crate::model::{
-    Actor, Cost, DeclaredOutcome, EventKind, Fact, Fidelity, Level, Payload, Status, Text,
+    Actor, Cost, DeclaredOutcome, EventKind, Fact, Fidelity, Payload, Status, StatusLevel, Text,
     ToolDefinition, ToolName, Usage, time,
 };
 use jiff::Timestamp;
@@ -42,7 +42,7 @@ impl Format for OpenHands {
         &INFO
     }
 
-    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+    fn detect(&self, probe: &FormatProbe<'_>) -> Confidence {
         let is_output = |r: Value<'_>| {
             let first = r.get("history").and_then(|h| h.items().next());
             // Pairs of action and observation are in lists of their own.
@@ -76,7 +76,7 @@ fn is_event(value: Value<'_>) -> bool {
 #[derive(Default)]
 struct EventReader {
     /// Run whose events are the records themselves.
-    bare: Option<Run>,
+    bare: Option<OpenhandsRun>,
 }
 
 impl Reader for EventReader {
@@ -84,7 +84,7 @@ impl Reader for EventReader {
         let Some(value) = record.json() else { return };
         match value.get("history") {
             Some(history) => {
-                let mut run = Run::new(out);
+                let mut run = OpenhandsRun::new(out);
                 for event in history.items() {
                     run.read(record, event);
                 }
@@ -92,7 +92,7 @@ impl Reader for EventReader {
                 out.push(run.finish());
             }
             None if value.is_object() || value.is_array() => {
-                self.bare.get_or_insert_with(|| Run::new(out)).read(record, value);
+                self.bare.get_or_insert_with(|| OpenhandsRun::new(out)).read(record, value);
             }
             None => out.skip(&record.at(), "not an OpenHands event: expected an object"),
         }
@@ -109,8 +109,8 @@ impl Reader for EventReader {
     }
 }
 
-struct Run {
-    b: Builder,
+struct OpenhandsRun {
+    b: TrajectoryBuilder,
     /// Call of each action, by the action's ID.
     call_by_action: HashMap<i64, u32>,
     /// Last call that no ID links to its result.
@@ -133,7 +133,7 @@ const ENVIRONMENT_ACTIONS: [&str; 12] = [
     "kill",
 ];
 
-impl Run {
+impl OpenhandsRun {
     fn new(out: &Out) -> Self {
         let mut b = out.builder(&OpenHands).with_repeating_ids();
         b.run.agent.name = Some(Text::owned("openhands"));
@@ -309,7 +309,7 @@ impl Run {
         let at = record.at_value(event);
         let content = record.payload_at(event, "content");
         if let Some(call) = self.call_of(event) {
-            let answer = status(event, kind, Answer::new(content, at).time(time));
+            let answer = status(event, kind, ReaderResult::new(content, at).time(time));
             self.b.answer_call(call, answer);
             return;
         }
@@ -339,7 +339,7 @@ impl Run {
             "null" | "success" | "think" | "message" | "chat" | "loop_detection" => {
                 b.event(EventKind::Note(Text::owned(kind)), content, None, time, at);
             }
-            _ => b.orphan(Answer::new(content, at).time(time)),
+            _ => b.orphan(ReaderResult::new(content, at).time(time)),
         }
     }
 
@@ -404,11 +404,11 @@ fn written_arguments<'a>(response: Value<'a>, id: Value<'_>) -> Option<Value<'a>
 }
 
 /// Sets the status of a call from its observation.
-fn status(event: Value<'_>, kind: &str, answer: Answer) -> Answer {
+fn status(event: Value<'_>, kind: &str, answer: ReaderResult) -> ReaderResult {
     let extra = |path: &[&str]| event.get("extras").and_then(|e| e.at(path));
     match kind {
         "error" => return answer.protocol(true),
-        "user_rejected" => return answer.status(Status::Denied, Level::Denial),
+        "user_rejected" => return answer.status(Status::Denied, StatusLevel::Denial),
         _ => {}
     }
     let code = extra(&["metadata", "exit_code"])
@@ -428,7 +428,7 @@ fn status(event: Value<'_>, kind: &str, answer: Answer) -> Answer {
 }
 
 /// Reads the system message, which describes the agent and its tools.
-fn read_system(b: &mut Builder, record: &Record<'_>, args: Value<'_>) {
+fn read_system(b: &mut TrajectoryBuilder, record: &Record<'_>, args: Value<'_>) {
     b.run.agent.version = record.text_at(args, "openhands_version");
     if let Some(class) = record.text_at(args, "agent_class") {
         b.run.agent.name = Some(class);

@@ -7,10 +7,11 @@
 //! `ConversationStateUpdateEvent`s: the last one counts.
 
 use super::shared::chat;
-use crate::builder::{Answer, Builder, NewCall};
-use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
+use crate::builder::{NewCall, ReaderResult, TrajectoryBuilder};
+use crate::format::{Confidence, Format, FormatInfo, FormatProbe, Out, Reader, Record};
 use crate::model::{
-    Cost, EventKind, Fact, Fidelity, Level, Payload, Status, Text, ToolDefinition, ToolName, time,
+    Cost, EventKind, Fact, Fidelity, Payload, Status, StatusLevel, Text, ToolDefinition, ToolName,
+    time,
 };
 use jiff::Timestamp;
 use std::collections::HashMap;
@@ -33,7 +34,7 @@ impl Format for OpenHandsSdk {
         &INFO
     }
 
-    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+    fn detect(&self, probe: &FormatProbe<'_>) -> Confidence {
         let holds_events = |r: Value<'_>| {
             let list = r.get("history").or_else(|| r.get("events"));
             list.is_some_and(|l| l.items().take(8).any(is_event))
@@ -64,17 +65,17 @@ fn is_event(value: Value<'_>) -> bool {
 #[derive(Default)]
 struct EventReader {
     /// Run whose events are the records themselves.
-    bare: Option<Run>,
+    bare: Option<OpenhandsSdkRun>,
 }
 
 impl Reader for EventReader {
     fn record(&mut self, record: &Record<'_>, out: &mut Out) {
         let Some(value) = out.object(record, "an OpenHands event") else { return };
         let Some(events) = value.get("history").or_else(|| value.get("events")) else {
-            self.bare.get_or_insert_with(|| Run::new(out)).read(record, value);
+            self.bare.get_or_insert_with(|| OpenhandsSdkRun::new(out)).read(record, value);
             return;
         };
-        let mut run = Run::new(out);
+        let mut run = OpenhandsSdkRun::new(out);
         for event in events.items() {
             run.read(record, event);
         }
@@ -89,13 +90,13 @@ impl Reader for EventReader {
     }
 }
 
-struct Run {
-    b: Builder,
+struct OpenhandsSdkRun {
+    b: TrajectoryBuilder,
     /// Call of each action event, by the event's ID.
     call_by_action: HashMap<String, u32>,
 }
 
-impl Run {
+impl OpenhandsSdkRun {
     fn new(out: &Out) -> Self {
         let mut b = out.builder(&OpenHandsSdk).with_repeating_ids();
         b.run.agent.name = Some(Text::owned("openhands"));
@@ -115,17 +116,17 @@ impl Run {
             "ObservationEvent" => {
                 let observation = event.get("observation");
                 let content = observation.map(|o| o.get("content").unwrap_or(o));
-                let answer = Answer::new(content.map(|c| record.payload(c)), at).time(time);
+                let answer = ReaderResult::new(content.map(|c| record.payload(c)), at).time(time);
                 self.answer(event, observed(observation, answer));
             }
             "AgentErrorEvent" => {
-                let answer = Answer::new(record.payload_at(event, "error"), at).time(time);
+                let answer = ReaderResult::new(record.payload_at(event, "error"), at).time(time);
                 self.answer(event, answer.protocol(true));
             }
             "UserRejectObservation" => {
                 let answer =
-                    Answer::new(record.payload_at(event, "rejection_reason"), at).time(time);
-                self.answer(event, answer.status(Status::Denied, Level::Denial));
+                    ReaderResult::new(record.payload_at(event, "rejection_reason"), at).time(time);
+                self.answer(event, answer.status(Status::Denied, StatusLevel::Denial));
             }
             "MessageEvent" => read_message(b, record, event, time),
             "SystemPromptEvent" => {
@@ -184,7 +185,7 @@ impl Run {
         }
     }
 
-    fn answer(&mut self, event: Value<'_>, answer: Answer) {
+    fn answer(&mut self, event: Value<'_>, answer: ReaderResult) {
         let action = event.get("action_id").and_then(Value::str);
         if let Some(call) = action.and_then(|id| self.call_by_action.get(&*id)) {
             self.b.answer_call(*call, answer);
@@ -215,7 +216,7 @@ impl Run {
 
 /// Reads the totals of a state update, one entry per use of a model. They are cumulative and
 /// replace earlier ones.
-fn read_stats(b: &mut Builder, event: Value<'_>) {
+fn read_stats(b: &mut TrajectoryBuilder, event: Value<'_>) {
     let value = match event.get("key").and_then(Value::inner) {
         Some("stats") => event.get("value"),
         Some("full_state") => event.at(&["value", "stats"]),
@@ -230,7 +231,7 @@ fn read_stats(b: &mut Builder, event: Value<'_>) {
     }
 }
 
-fn add_metrics(b: &mut Builder, metrics: Value<'_>) {
+fn add_metrics(b: &mut TrajectoryBuilder, metrics: Value<'_>) {
     let usd = metrics.get("accumulated_cost").and_then(Value::as_f64);
     if let Some(cost) = usd.and_then(Cost::from_usd) {
         let sum = b.run.cost.unwrap_or_default().nano_usd.saturating_add(cost.nano_usd);
@@ -243,7 +244,7 @@ fn add_metrics(b: &mut Builder, metrics: Value<'_>) {
 
 /// Returns the model response that an event belongs to.
 fn response_step(
-    b: &mut Builder,
+    b: &mut TrajectoryBuilder,
     record: &Record<'_>,
     event: Value<'_>,
     time: Option<Timestamp>,
@@ -254,7 +255,7 @@ fn response_step(
 
 /// Reads reasoning, in either of its forms.
 fn read_thoughts(
-    b: &mut Builder,
+    b: &mut TrajectoryBuilder,
     record: &Record<'_>,
     holder: Value<'_>,
     step: u32,
@@ -270,7 +271,12 @@ fn read_thoughts(
     }
 }
 
-fn read_message(b: &mut Builder, record: &Record<'_>, event: Value<'_>, time: Option<Timestamp>) {
+fn read_message(
+    b: &mut TrajectoryBuilder,
+    record: &Record<'_>,
+    event: Value<'_>,
+    time: Option<Timestamp>,
+) {
     let at = record.at_value(event);
     let message = event.get("llm_message");
     let content = message.and_then(|m| m.get("content"));
@@ -302,7 +308,7 @@ fn read_message(b: &mut Builder, record: &Record<'_>, event: Value<'_>, time: Op
 }
 
 /// Sets the status of a call from its observation.
-fn observed(observation: Option<Value<'_>>, answer: Answer) -> Answer {
+fn observed(observation: Option<Value<'_>>, answer: ReaderResult) -> ReaderResult {
     let Some(observation) = observation else { return answer };
     let failed = observation.get("is_error").or_else(|| observation.get("error"));
     let failed = failed.and_then(|e| e.as_bool().or_else(|| Some(e.is_string() && !e.is(""))));
@@ -317,13 +323,13 @@ fn observed(observation: Option<Value<'_>>, answer: Answer) -> Answer {
     }
     // A command that exits with an error is not an error of the tool, but it failed.
     let answer = answer.exit_code(code);
-    if answer.level == Level::Absent && failed == Some(false) {
+    if answer.level == StatusLevel::Absent && failed == Some(false) {
         return answer.protocol(false);
     }
     answer
 }
 
-fn read_tools(b: &mut Builder, record: &Record<'_>, event: Value<'_>) {
+fn read_tools(b: &mut TrajectoryBuilder, record: &Record<'_>, event: Value<'_>) {
     let Some(tools) = event.get("tools").filter(|t| t.is_array()) else { return };
     let definition = |tool: Value<'_>| {
         let function = tool.get("function").unwrap_or(tool);

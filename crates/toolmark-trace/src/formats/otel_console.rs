@@ -3,7 +3,7 @@
 //! installed twice prints every span twice.
 
 use super::shared::spans::{Spans, json, span_reader};
-use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
+use crate::format::{Confidence, Format, FormatInfo, FormatProbe, Out, Reader, Record};
 use crate::model::{Fact, Fidelity};
 use toolmark_scan::Value;
 
@@ -29,7 +29,7 @@ impl Format for OtelConsole {
         &INFO
     }
 
-    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+    fn detect(&self, probe: &FormatProbe<'_>) -> Confidence {
         if probe.any(is_printed) { 100 } else { 0 }
     }
 

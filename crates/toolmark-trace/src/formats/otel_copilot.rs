@@ -3,7 +3,7 @@
 //! attributes as a plain object. VS Code writes spans as `{}`: their content is lost.
 
 use super::shared::spans::{Spans, json, span_reader};
-use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
+use crate::format::{Confidence, Format, FormatInfo, FormatProbe, Out, Reader, Record};
 use crate::model::{Fact, Fidelity, Text};
 use toolmark_scan::Value;
 
@@ -40,7 +40,7 @@ impl Format for OtelCopilot {
         &INFO
     }
 
-    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+    fn detect(&self, probe: &FormatProbe<'_>) -> Confidence {
         if probe.any(is_typed_span) {
             return 100;
         }

@@ -2,8 +2,8 @@
 //! `spanContext`, the parent in `parentSpanContext` or `parentSpanId`, times as seconds and
 //! nanoseconds.
 
-use super::shared::spans::{Span, SpanList, json, normal_id, parent_id};
-use crate::format::{Confidence, Format, FormatInfo, Probe, Reader, Record};
+use super::shared::spans::{SpanList, TelemetrySpan, json, normal_id, parent_id};
+use crate::format::{Confidence, Format, FormatInfo, FormatProbe, Reader, Record};
 use crate::model::{Fact, Fidelity};
 use toolmark_scan::Value;
 
@@ -37,7 +37,7 @@ impl Format for OtelJs {
         &INFO
     }
 
-    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+    fn detect(&self, probe: &FormatProbe<'_>) -> Confidence {
         if SPANS.is_in(probe) { 95 } else { 0 }
     }
 
@@ -46,7 +46,7 @@ impl Format for OtelJs {
     }
 }
 
-fn read_span(record: &Record<'_>, value: Value<'_>) -> Span {
+fn read_span(record: &Record<'_>, value: Value<'_>) -> TelemetrySpan {
     let mut span = json::span(record, value);
     let context = context_of(value);
     let id = |key: &str| context.and_then(|c| c.get_str(key)).map(|id| normal_id(&id));

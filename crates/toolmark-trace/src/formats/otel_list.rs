@@ -4,7 +4,7 @@
 //! records that refer to their span by ID.
 
 use super::shared::spans::{Spans, json, span_reader};
-use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
+use crate::format::{Confidence, Format, FormatInfo, FormatProbe, Out, Reader, Record};
 use crate::model::{Fact, Fidelity};
 use toolmark_scan::Value;
 
@@ -40,7 +40,7 @@ impl Format for OtelList {
         &INFO
     }
 
-    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+    fn detect(&self, probe: &FormatProbe<'_>) -> Confidence {
         let inside = |r: Value<'_>| inner_spans(r)?.items().next().map(looks_like_span);
         if probe.any(|r| looks_like_span(r) || inside(r) == Some(true)) {
             // Containers with a name of their own go first.

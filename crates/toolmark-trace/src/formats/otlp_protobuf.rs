@@ -5,9 +5,11 @@
 //! A binary file has no lines: every source position is its start.
 
 use super::shared::spans::{
-    Attributes, Log, Span, SpanEvent, Spans, hex, parent_id, span_reader, telemetry,
+    Attributes, SpanEvent, SpanLog, Spans, TelemetrySpan, hex, parent_id, span_reader, telemetry,
 };
-use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record, Shape};
+use crate::format::{
+    Confidence, Format, FormatInfo, FormatProbe, Out, Reader, Record, RecordLayout,
+};
 use crate::model::{At, Fact, Fidelity, Payload, Text, time};
 use base64::Engine;
 use jiff::Timestamp;
@@ -37,11 +39,11 @@ impl Format for OtlpProtobuf {
         &INFO
     }
 
-    fn detect(&self, probe: &Probe<'_>) -> Confidence {
-        if probe.shape() != Shape::Binary {
+    fn detect(&self, probe: &FormatProbe<'_>) -> Confidence {
+        if probe.shape() != RecordLayout::Binary {
             return 0;
         }
-        if decode(probe.head()).is_some_and(|r| r.requests.iter().any(Request::is_known)) {
+        if decode(probe.head()).is_some_and(|r| r.requests.iter().any(OtlpRequest::is_known)) {
             100
         } else {
             0
@@ -54,14 +56,14 @@ impl Format for OtlpProtobuf {
 }
 
 /// A decoded request.
-enum Request {
+enum OtlpRequest {
     Traces(ExportTraceServiceRequest),
     Logs(ExportLogsServiceRequest),
     /// Probably metrics.
     Other,
 }
 
-impl Request {
+impl OtlpRequest {
     /// Decodes a request. The wire format of traces and logs is the same down to spans and log
     /// records, whose first fields differ in type. A request without any could be either.
     fn new(bytes: &[u8]) -> Self {
@@ -113,14 +115,14 @@ fn has_agent_event(request: &ExportLogsServiceRequest) -> bool {
 
 /// The requests in a byte string, and whether all bytes were used.
 struct Decoded {
-    requests: Vec<Request>,
+    requests: Vec<OtlpRequest>,
     complete: bool,
 }
 
 fn decode(bytes: &[u8]) -> Option<Decoded> {
     // A series can look like one message of unknown fields, never like spans or logs.
-    match Request::new(bytes) {
-        Request::Other => {}
+    match OtlpRequest::new(bytes) {
+        OtlpRequest::Other => {}
         request => return Some(Decoded { requests: vec![request], complete: true }),
     }
     let mut rest = bytes;
@@ -129,7 +131,7 @@ fn decode(bytes: &[u8]) -> Option<Decoded> {
         let length = prost::decode_length_delimiter(&mut rest).ok();
         match length.and_then(|length| rest.split_at_checked(length)) {
             Some((request, after)) => {
-                requests.push(Request::new(request));
+                requests.push(OtlpRequest::new(request));
                 rest = after;
             }
             // A writer was stopped in the middle of the last one.
@@ -150,9 +152,9 @@ fn add_record(spans: &mut Spans, record: &Record<'_>, out: &mut Out) {
     }
     for request in decoded.requests {
         match request {
-            Request::Traces(traces) => add_spans(spans, record, traces),
-            Request::Logs(logs) => add_logs(spans, record, logs),
-            Request::Other => spans.note("request without spans", record.at()),
+            OtlpRequest::Traces(traces) => add_spans(spans, record, traces),
+            OtlpRequest::Logs(logs) => add_logs(spans, record, logs),
+            OtlpRequest::Other => spans.note("request without spans", record.at()),
         }
     }
 }
@@ -192,7 +194,7 @@ fn add_logs(spans: &mut Spans, record: &Record<'_>, request: ExportLogsServiceRe
     }
 }
 
-fn read_log(wire: LogRecord, at: At) -> Log {
+fn read_log(wire: LogRecord, at: At) -> SpanLog {
     let event = SpanEvent {
         name: Text::owned(wire.event_name),
         time: moment(wire.time_unix_nano).or_else(|| moment(wire.observed_time_unix_nano)),
@@ -200,11 +202,11 @@ fn read_log(wire: LogRecord, at: At) -> Log {
         body: wire.body.and_then(|b| b.value).and_then(payload),
     };
     let span = parent_id(&hex(&wire.span_id)).unwrap_or_default();
-    Log { trace: hex(&wire.trace_id), span, event, at }
+    SpanLog { trace: hex(&wire.trace_id), span, event, at }
 }
 
-fn read_span(wire: wire::Span, scope: Option<Text>, at: At) -> Span {
-    let mut span = Span::new(at);
+fn read_span(wire: wire::Span, scope: Option<Text>, at: At) -> TelemetrySpan {
+    let mut span = TelemetrySpan::new(at);
     span.trace = hex(&wire.trace_id);
     span.id = hex(&wire.span_id);
     span.parent = parent_id(&hex(&wire.parent_span_id));
@@ -257,27 +259,27 @@ fn payload(value: Any) -> Option<Payload> {
 
 /// Returns the plain JSON of a value with lists or maps in it.
 fn json(value: &Any) -> String {
-    enum Work<'a> {
+    enum ProtobufWork<'a> {
         Value(&'a AnyValue),
         Plain(&'a Any),
         Raw(&'static str),
         Key(&'a str),
     }
     let mut json = String::new();
-    let mut todo = vec![Work::Plain(value)];
+    let mut todo = vec![ProtobufWork::Plain(value)];
     while let Some(work) = todo.pop() {
         let value = match work {
-            Work::Raw(raw) => {
+            ProtobufWork::Raw(raw) => {
                 json.push_str(raw);
                 continue;
             }
-            Work::Key(key) => {
+            ProtobufWork::Key(key) => {
                 json.push_str(&quoted(key));
                 json.push(':');
                 continue;
             }
-            Work::Plain(value) => Some(value),
-            Work::Value(value) => value.value.as_ref(),
+            ProtobufWork::Plain(value) => Some(value),
+            ProtobufWork::Value(value) => value.value.as_ref(),
         };
         let mut parts = Vec::new();
         match value {
@@ -294,22 +296,22 @@ fn json(value: &Any) -> String {
             Some(Any::ArrayValue(list)) => {
                 json.push('[');
                 for (n, item) in list.values.iter().enumerate() {
-                    parts.extend((n > 0).then_some(Work::Raw(",")));
-                    parts.push(Work::Value(item));
+                    parts.extend((n > 0).then_some(ProtobufWork::Raw(",")));
+                    parts.push(ProtobufWork::Value(item));
                 }
-                parts.push(Work::Raw("]"));
+                parts.push(ProtobufWork::Raw("]"));
             }
             Some(Any::KvlistValue(map)) => {
                 json.push('{');
                 for (n, pair) in map.values.iter().enumerate() {
-                    parts.extend((n > 0).then_some(Work::Raw(",")));
-                    parts.push(Work::Key(&pair.key));
+                    parts.extend((n > 0).then_some(ProtobufWork::Raw(",")));
+                    parts.push(ProtobufWork::Key(&pair.key));
                     parts.push(match &pair.value {
-                        Some(value) => Work::Value(value),
-                        None => Work::Raw("null"),
+                        Some(value) => ProtobufWork::Value(value),
+                        None => ProtobufWork::Raw("null"),
                     });
                 }
-                parts.push(Work::Raw("}"));
+                parts.push(ProtobufWork::Raw("}"));
             }
         }
         todo.extend(parts.into_iter().rev());
@@ -410,7 +412,7 @@ mod tests {
     #[test]
     fn other_bytes_are_not_ours() {
         for bytes in [&b"\x00\x01\x02\x03"[..], b"\x0a\x00\x00", b"\xff\xff\xff\xff\xff"] {
-            assert!(!decode(bytes).is_some_and(|d| d.requests.iter().any(Request::is_known)));
+            assert!(!decode(bytes).is_some_and(|d| d.requests.iter().any(OtlpRequest::is_known)));
         }
     }
 }

@@ -3,7 +3,7 @@
 //! digits a JavaScript client has lost.
 
 use super::shared::spans::{Spans, otlp, span_reader};
-use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
+use crate::format::{Confidence, Format, FormatInfo, FormatProbe, Out, Reader, Record};
 use crate::model::{Fact, Fidelity};
 use toolmark_scan::Value;
 
@@ -29,7 +29,7 @@ impl Format for OtlpTempo {
         &INFO
     }
 
-    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+    fn detect(&self, probe: &FormatProbe<'_>) -> Confidence {
         if probe.any(|r| resources(r).is_some_and(otlp::holds_spans)) { 100 } else { 0 }
     }
 

@@ -3,8 +3,8 @@
 //! frame (`context.span_id`, `attributes.input.value`). Attributes may be flat, nested, or
 //! JSON in a text.
 
-use super::shared::spans::{Attributes, Span, SpanList, json, normal_id};
-use crate::format::{Confidence, Format, FormatInfo, Probe, Reader, Record};
+use super::shared::spans::{Attributes, SpanList, TelemetrySpan, json, normal_id};
+use crate::format::{Confidence, Format, FormatInfo, FormatProbe, Reader, Record};
 use crate::model::{Fact, Fidelity, Payload, Text};
 use toolmark_scan::{Scanner, Value};
 
@@ -46,7 +46,7 @@ impl Format for Phoenix {
         &INFO
     }
 
-    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+    fn detect(&self, probe: &FormatProbe<'_>) -> Confidence {
         if SPANS.is_in(probe) { 95 } else { 0 }
     }
 
@@ -55,7 +55,7 @@ impl Format for Phoenix {
     }
 }
 
-fn read_span(record: &Record<'_>, value: Value<'_>) -> Span {
+fn read_span(record: &Record<'_>, value: Value<'_>) -> TelemetrySpan {
     let mut span = json::span(record, value);
     let id = |keys: &[&str]| value.at(keys).and_then(Value::str).map(|id| normal_id(&id));
     let trace = id(&["context.trace_id"]).or_else(|| id(&["context", "traceId"]));

@@ -11,10 +11,10 @@
 
 use super::shared::events::{note, set_once, words};
 use super::shared::readers::{OneRun, one_run};
-use crate::builder::{Answer, Builder, NewCall};
-use crate::format::{Confidence, Format, FormatInfo, Probe, Reader, Record};
+use crate::builder::{NewCall, ReaderResult, TrajectoryBuilder};
+use crate::format::{Confidence, Format, FormatInfo, FormatProbe, Reader, Record};
 use crate::model::{
-    Convention, Cost, EventKind, Fact, Fidelity, Payload, Text, Tokens, ToolName, Usage, time,
+    Convention, Cost, EventKind, Fact, Fidelity, Payload, Text, ToolName, Usage, UsageTokens, time,
 };
 use jiff::Timestamp;
 use toolmark_scan::Value;
@@ -50,7 +50,7 @@ impl Format for Pi {
 
     /// Returns a confidence that is never certain: OpenClaw's entries may appear only later in
     /// the file.
-    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+    fn detect(&self, probe: &FormatProbe<'_>) -> Confidence {
         if is_session(probe) { 90 } else { 0 }
     }
 
@@ -59,7 +59,7 @@ impl Format for Pi {
     }
 
     fn reader(&self) -> Box<dyn Reader> {
-        one_run::<Session>(&Pi, PI.id, "a session entry")
+        one_run::<PiSession>(&Pi, PI.id, "a session entry")
     }
 }
 
@@ -68,7 +68,7 @@ impl Format for OpenClaw {
         &OPENCLAW
     }
 
-    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+    fn detect(&self, probe: &FormatProbe<'_>) -> Confidence {
         if is_session(probe) && probe.any(is_openclaw) { 100 } else { 0 }
     }
 
@@ -77,11 +77,11 @@ impl Format for OpenClaw {
     }
 
     fn reader(&self) -> Box<dyn Reader> {
-        one_run::<Session>(&OpenClaw, OPENCLAW.id, "a session entry")
+        one_run::<PiSession>(&OpenClaw, OPENCLAW.id, "a session entry")
     }
 }
 
-fn is_session(probe: &Probe<'_>) -> bool {
+fn is_session(probe: &FormatProbe<'_>) -> bool {
     let header = |r: Value<'_>| {
         r.field_is("type", "session") && r.get("id").is_some() && r.get("timestamp").is_some()
     };
@@ -106,10 +106,10 @@ fn is_openclaw(entry: Value<'_>) -> bool {
 }
 
 #[derive(Default)]
-struct Session;
+struct PiSession;
 
-impl OneRun for Session {
-    fn record(&mut self, b: &mut Builder, record: &Record<'_>, entry: Value<'_>) {
+impl OneRun for PiSession {
+    fn record(&mut self, b: &mut TrajectoryBuilder, record: &Record<'_>, entry: Value<'_>) {
         let time = entry.get("timestamp").and_then(time::from_value);
         let kind = entry.word("type");
         match kind {
@@ -145,7 +145,7 @@ impl OneRun for Session {
 }
 
 pub(super) fn message(
-    b: &mut Builder,
+    b: &mut TrajectoryBuilder,
     record: &Record<'_>,
     entry: Value<'_>,
     time: Option<Timestamp>,
@@ -179,7 +179,7 @@ pub(super) fn message(
 }
 
 fn assistant(
-    b: &mut Builder,
+    b: &mut TrajectoryBuilder,
     record: &Record<'_>,
     entry: Value<'_>,
     message: Value<'_>,
@@ -212,7 +212,7 @@ fn assistant(
 }
 
 fn assistant_block(
-    b: &mut Builder,
+    b: &mut TrajectoryBuilder,
     record: &Record<'_>,
     block: Value<'_>,
     step: u32,
@@ -248,11 +248,16 @@ fn assistant_block(
     }
 }
 
-fn tool_result(b: &mut Builder, record: &Record<'_>, message: Value<'_>, time: Option<Timestamp>) {
+fn tool_result(
+    b: &mut TrajectoryBuilder,
+    record: &Record<'_>,
+    message: Value<'_>,
+    time: Option<Timestamp>,
+) {
     let payload: Option<Payload> = message.get("content").and_then(|c| words(record, c));
     let details = message.get("details");
     let detail = |key: &str| details.and_then(|d| d.get(key));
-    let mut answer = Answer::new(payload, record.at()).time(time);
+    let mut answer = ReaderResult::new(payload, record.at()).time(time);
     if let Some(failed) = message.get("isError").and_then(Value::as_bool) {
         answer = answer.protocol(failed);
     }
@@ -270,7 +275,7 @@ fn tool_result(b: &mut Builder, record: &Record<'_>, message: Value<'_>, time: O
 /// Reads the usage and cost of a response.
 fn usage(usage: Value<'_>) -> (Usage, Option<Cost>) {
     let count = |key: &str| usage.get(key).and_then(Value::as_u64);
-    let recorded = Tokens {
+    let recorded = UsageTokens {
         input: count("input").unwrap_or(0),
         output: count("output").unwrap_or(0),
         cache_read: count("cacheRead").unwrap_or(0),

@@ -5,8 +5,8 @@
 use super::pi;
 use super::shared::events::set_once;
 use super::shared::readers::{OneRun, one_run};
-use crate::builder::Builder;
-use crate::format::{Confidence, Format, FormatInfo, Probe, Reader, Record};
+use crate::builder::TrajectoryBuilder;
+use crate::format::{Confidence, Format, FormatInfo, FormatProbe, Reader, Record};
 use crate::model::{EventKind, Fact, Fidelity, time};
 use toolmark_scan::Value;
 
@@ -27,7 +27,7 @@ impl Format for PiStream {
         &INFO
     }
 
-    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+    fn detect(&self, probe: &FormatProbe<'_>) -> Confidence {
         let is_event = |r: Value<'_>| match r.word("type") {
             "agent_start" | "turn_start" => r.fields().count() == 1,
             "message_start" | "message_end" => r.at(&["message", "role"]).is_some(),
@@ -43,15 +43,15 @@ impl Format for PiStream {
     }
 
     fn reader(&self) -> Box<dyn Reader> {
-        one_run::<Stream>(&PiStream, "pi", "an event")
+        one_run::<PiStreamRun>(&PiStream, "pi", "an event")
     }
 }
 
 #[derive(Default)]
-struct Stream;
+struct PiStreamRun;
 
-impl OneRun for Stream {
-    fn record(&mut self, b: &mut Builder, record: &Record<'_>, event: Value<'_>) {
+impl OneRun for PiStreamRun {
+    fn record(&mut self, b: &mut TrajectoryBuilder, record: &Record<'_>, event: Value<'_>) {
         match event.word("type") {
             "session" => {
                 b.seen(event.get("timestamp").and_then(time::from_value));

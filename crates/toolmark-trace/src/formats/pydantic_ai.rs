@@ -1,12 +1,12 @@
 //! Messages of Pydantic AI (`all_messages_json`): alternating requests and responses, each
 //! with parts distinguished by `part_kind`. A tool that failed answers with a `retry-prompt`.
 
-use super::shared::conversation::{self, Conversations, Dialect};
+use super::shared::conversation::{self, Conversations, MessageDialect};
 use super::shared::positional::Positional;
-use super::shared::turn::{self, Author, Turn};
-use crate::builder::{Answer, Builder};
-use crate::format::{Confidence, Format, FormatInfo, Probe, Reader, Record};
-use crate::model::{Actor, Convention, Fact, Fidelity, Tokens, Usage, time};
+use super::shared::turn::{self, Author, TurnMessage};
+use crate::builder::{ReaderResult, TrajectoryBuilder};
+use crate::format::{Confidence, Format, FormatInfo, FormatProbe, Reader, Record};
+use crate::model::{Actor, Convention, Fact, Fidelity, Usage, UsageTokens, time};
 use toolmark_scan::Value;
 
 /// Messages of Pydantic AI.
@@ -26,7 +26,7 @@ impl Format for PydanticAi {
         &INFO
     }
 
-    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+    fn detect(&self, probe: &FormatProbe<'_>) -> Confidence {
         let sample = conversation::sample(probe);
         let is_own = |m: &Value<'_>| message_of(*m).items_at("parts").any(|p| p.has("part_kind"));
         if sample.iter().any(is_own) { 95 } else { 0 }
@@ -47,15 +47,22 @@ struct PydanticDialect {
     open: Positional,
 }
 
-impl Dialect for PydanticDialect {
+impl MessageDialect for PydanticDialect {
     const FORMAT: &'static dyn Format = &PydanticAi;
 
-    fn message(&mut self, b: &mut Builder, record: &Record<'_>, value: Value<'_>) {
+    fn message(&mut self, b: &mut TrajectoryBuilder, record: &Record<'_>, value: Value<'_>) {
         let message = message_of(value);
         let stated = conversation::stated_time(message);
         if message.field_is("kind", "response") {
-            let mut turn =
-                Turn::new(b, &mut self.open, record, message, Author::Assistant, None, stated);
+            let mut turn = TurnMessage::new(
+                b,
+                &mut self.open,
+                record,
+                message,
+                Author::Assistant,
+                None,
+                stated,
+            );
             let model = record.text_at(message, "model_name");
             turn.about(model, message.get("usage").and_then(usage));
             message.items_at("parts").for_each(|part| response_part(&mut turn, record, part));
@@ -70,7 +77,7 @@ impl Dialect for PydanticDialect {
                     "tool-return" | "retry-prompt" => Author::Tool,
                     _ => Author::System,
                 };
-                let turn = Turn::new(b, &mut self.open, record, part, author, None, time);
+                let turn = TurnMessage::new(b, &mut self.open, record, part, author, None, time);
                 request_part(turn, record, part);
             }
         } else {
@@ -79,7 +86,7 @@ impl Dialect for PydanticDialect {
     }
 }
 
-fn request_part(mut turn: Turn<'_, '_>, record: &Record<'_>, part: Value<'_>) {
+fn request_part(mut turn: TurnMessage<'_, '_>, record: &Record<'_>, part: Value<'_>) {
     let content = part.get("content");
     match part.word("part_kind") {
         "user-prompt" | "system-prompt" => {
@@ -89,7 +96,8 @@ fn request_part(mut turn: Turn<'_, '_>, record: &Record<'_>, part: Value<'_>) {
             turn.finish(content);
         }
         "tool-return" => {
-            let answer = Answer::new(content.map(|c| record.payload(c)), record.at_value(part));
+            let answer =
+                ReaderResult::new(content.map(|c| record.payload(c)), record.at_value(part));
             let answer = match part.word("outcome") {
                 "" => answer.protocol(false),
                 outcome => turn::status(answer, outcome),
@@ -97,7 +105,8 @@ fn request_part(mut turn: Turn<'_, '_>, record: &Record<'_>, part: Value<'_>) {
             turn.result(part.get("tool_call_id"), part.get("tool_name"), answer);
         }
         "retry-prompt" if part.get("tool_name").is_some() => {
-            let answer = Answer::new(content.map(|c| record.payload(c)), record.at_value(part));
+            let answer =
+                ReaderResult::new(content.map(|c| record.payload(c)), record.at_value(part));
             turn.result(part.get("tool_call_id"), part.get("tool_name"), answer.protocol(true));
         }
         // The model's answer was invalid; this text was not typed by a user.
@@ -110,7 +119,7 @@ fn request_part(mut turn: Turn<'_, '_>, record: &Record<'_>, part: Value<'_>) {
     }
 }
 
-fn response_part(turn: &mut Turn<'_, '_>, record: &Record<'_>, part: Value<'_>) {
+fn response_part(turn: &mut TurnMessage<'_, '_>, record: &Record<'_>, part: Value<'_>) {
     match part.word("part_kind") {
         "text" => {
             if let Some(text) = part.get("content") {
@@ -126,7 +135,8 @@ fn response_part(turn: &mut Turn<'_, '_>, record: &Record<'_>, part: Value<'_>) 
             }
         }
         "builtin-tool-return" => {
-            let answer = Answer::new(record.payload_at(part, "content"), record.at_value(part));
+            let answer =
+                ReaderResult::new(record.payload_at(part, "content"), record.at_value(part));
             turn.result(part.get("tool_call_id"), part.get("tool_name"), answer.protocol(false));
         }
         "file" => turn.attachment(part),
@@ -136,7 +146,7 @@ fn response_part(turn: &mut Turn<'_, '_>, record: &Record<'_>, part: Value<'_>) 
 
 fn usage(usage: Value<'_>) -> Option<Usage> {
     let count = |key: &str| usage.get(key).and_then(Value::as_u64);
-    let recorded = Tokens {
+    let recorded = UsageTokens {
         input: count("input_tokens").or_else(|| count("request_tokens"))?,
         output: count("output_tokens").or_else(|| count("response_tokens")).unwrap_or(0),
         cache_read: count("cache_read_tokens").unwrap_or(0),

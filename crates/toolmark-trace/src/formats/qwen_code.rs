@@ -10,9 +10,9 @@ use super::shared::events::{note, set_once, words};
 use super::shared::gemini;
 use super::shared::pairing::OpenCalls;
 use super::shared::readers::{OneRun, one_run};
-use crate::builder::Builder;
-use crate::format::{Confidence, Format, FormatInfo, Probe, Reader, Record};
-use crate::model::{EventKind, Fact, Fidelity, Level, Payload, Status, time};
+use crate::builder::TrajectoryBuilder;
+use crate::format::{Confidence, Format, FormatInfo, FormatProbe, Reader, Record};
+use crate::model::{EventKind, Fact, Fidelity, Payload, Status, StatusLevel, time};
 use jiff::Timestamp;
 use toolmark_scan::Value;
 
@@ -33,7 +33,7 @@ impl Format for QwenCode {
         &INFO
     }
 
-    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+    fn detect(&self, probe: &FormatProbe<'_>) -> Confidence {
         let is_line = |r: Value<'_>| {
             let own = r.get("systemPayload").is_some()
                 || r.at(&["message", "parts"]).is_some_and(Value::is_array);
@@ -47,17 +47,17 @@ impl Format for QwenCode {
     }
 
     fn reader(&self) -> Box<dyn Reader> {
-        one_run::<Session>(&QwenCode, "qwen-code", "a session line")
+        one_run::<QwenCodeSession>(&QwenCode, "qwen-code", "a session line")
     }
 }
 
 #[derive(Default)]
-struct Session {
+struct QwenCodeSession {
     open: OpenCalls,
 }
 
-impl OneRun for Session {
-    fn record(&mut self, b: &mut Builder, record: &Record<'_>, line: Value<'_>) {
+impl OneRun for QwenCodeSession {
+    fn record(&mut self, b: &mut TrajectoryBuilder, record: &Record<'_>, line: Value<'_>) {
         set_once(&mut b.run.id, record, line, "sessionId");
         set_once(&mut b.run.cwd, record, line, "cwd");
         set_once(&mut b.run.agent.version, record, line, "version");
@@ -71,15 +71,15 @@ impl OneRun for Session {
         }
     }
 
-    fn finish(&mut self, b: &mut Builder) {
+    fn finish(&mut self, b: &mut TrajectoryBuilder) {
         b.add_usage_of_steps();
     }
 }
 
-impl Session {
+impl QwenCodeSession {
     fn assistant(
         &mut self,
-        b: &mut Builder,
+        b: &mut TrajectoryBuilder,
         record: &Record<'_>,
         line: Value<'_>,
         time: Option<Timestamp>,
@@ -98,7 +98,7 @@ impl Session {
 
     fn tool_result(
         &mut self,
-        b: &mut Builder,
+        b: &mut TrajectoryBuilder,
         record: &Record<'_>,
         line: Value<'_>,
         time: Option<Timestamp>,
@@ -113,20 +113,20 @@ impl Session {
         let by_id = twin.get_str("callId").and_then(|id| b.find(&id));
         let Some(call) = by_id.or(answered) else { return };
         let call = &mut b.run.calls[call as usize];
-        if call.result.is_none() || call.level == Level::Denial {
+        if call.result.is_none() || call.level == StatusLevel::Denial {
             return;
         }
         (call.status, call.level) = match twin.get("status").and_then(Value::inner) {
-            Some("success") => (Status::Succeeded, Level::Protocol),
-            Some("error") => (Status::Failed, Level::Protocol),
-            Some("cancelled") => (Status::Interrupted, Level::Denial),
+            Some("success") => (Status::Succeeded, StatusLevel::Protocol),
+            Some("error") => (Status::Failed, StatusLevel::Protocol),
+            Some("cancelled") => (Status::Interrupted, StatusLevel::Denial),
             _ => return,
         };
     }
 
     fn user(
         &mut self,
-        b: &mut Builder,
+        b: &mut TrajectoryBuilder,
         record: &Record<'_>,
         line: Value<'_>,
         time: Option<Timestamp>,
@@ -159,7 +159,12 @@ impl Session {
     }
 }
 
-fn system(b: &mut Builder, record: &Record<'_>, line: Value<'_>, time: Option<Timestamp>) {
+fn system(
+    b: &mut TrajectoryBuilder,
+    record: &Record<'_>,
+    line: Value<'_>,
+    time: Option<Timestamp>,
+) {
     let payload = line.get("systemPayload");
     let text = payload.map(|p| record.payload(p));
     let subtype = line.word("subtype");

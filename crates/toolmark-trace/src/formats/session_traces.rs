@@ -4,8 +4,8 @@
 
 use super::shared::chat_message::Chat;
 use super::shared::readers::{OneRun, one_run};
-use crate::builder::Builder;
-use crate::format::{Confidence, Format, FormatInfo, Probe, Reader, Record};
+use crate::builder::TrajectoryBuilder;
+use crate::format::{Confidence, Format, FormatInfo, FormatProbe, Reader, Record};
 use crate::model::{Fact, Fidelity};
 use toolmark_scan::Value;
 
@@ -34,7 +34,7 @@ impl Format for SessionTraces {
         &INFO
     }
 
-    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+    fn detect(&self, probe: &FormatProbe<'_>) -> Confidence {
         let is_header = |r: Value<'_>| {
             r.field_is("type", "session") && r.get("harness").is_some_and(|h| h.is_string())
         };
@@ -52,7 +52,7 @@ struct Session {
 }
 
 impl OneRun for Session {
-    fn record(&mut self, b: &mut Builder, record: &Record<'_>, value: Value<'_>) {
+    fn record(&mut self, b: &mut TrajectoryBuilder, record: &Record<'_>, value: Value<'_>) {
         match value.word("type") {
             "session" => {
                 b.run.id = record.text_at(value, "id").or(b.run.id.take());

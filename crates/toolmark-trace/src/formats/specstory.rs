@@ -7,11 +7,11 @@
 //! results, and no calls that were not displayed. Commands, paths and diffs are recovered; the
 //! outcome of a call is recorded only if it was an error.
 
-use super::shared::markdown::Lines;
+use super::shared::markdown::MarkdownLines;
 use super::shared::readers::each_record;
-use crate::builder::{Answer, Builder, NewCall};
-use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
-use crate::model::{Fact, Fidelity, Level, Payload, Status, Text, ToolName, time};
+use crate::builder::{NewCall, ReaderResult, TrajectoryBuilder};
+use crate::format::{Confidence, Format, FormatInfo, FormatProbe, Out, Reader, Record};
+use crate::model::{Fact, Fidelity, Payload, Status, StatusLevel, Text, ToolName, time};
 use jiff::Timestamp;
 use serde_json::{Map, Value as Json};
 
@@ -45,7 +45,7 @@ impl Format for SpecStory {
         &INFO
     }
 
-    fn detect(&self, _probe: &Probe<'_>) -> Confidence {
+    fn detect(&self, _probe: &FormatProbe<'_>) -> Confidence {
         0
     }
 
@@ -60,11 +60,11 @@ impl Format for SpecStory {
 }
 
 fn read_history(record: &Record<'_>, out: &mut Out) {
-    let Some(lines) = Lines::new(record, out) else { return };
+    let Some(lines) = MarkdownLines::new(record, out) else { return };
     let fences = lines.fences();
     let mut fenced = vec![false; lines.all.len()];
     fences.iter().for_each(|(start, end)| fenced[*start..=*end].fill(true));
-    let mut history = History {
+    let mut history = SpecstoryHistory {
         b: out.builder(&SpecStory),
         lines: &lines,
         fences,
@@ -84,9 +84,9 @@ enum Speaker {
     Agent,
 }
 
-struct History<'l, 'a> {
-    b: Builder,
-    lines: &'l Lines<'a>,
+struct SpecstoryHistory<'l, 'a> {
+    b: TrajectoryBuilder,
+    lines: &'l MarkdownLines<'a>,
     fences: Vec<(usize, usize)>,
     /// Whether each line is code: headings in code are ignored.
     fenced: Vec<bool>,
@@ -95,7 +95,7 @@ struct History<'l, 'a> {
     step: Option<u32>,
 }
 
-impl History<'_, '_> {
+impl SpecstoryHistory<'_, '_> {
     fn read(&mut self) {
         let count = self.lines.all.len();
         let mut words = 0;
@@ -272,9 +272,9 @@ impl History<'_, '_> {
         if shown.result.is_none() && shown.failure.is_none() {
             return;
         }
-        let answer = Answer::new(shown.result, self.lines.at(from)).time(self.time);
+        let answer = ReaderResult::new(shown.result, self.lines.at(from)).time(self.time);
         let answer = match shown.failure {
-            Some(status) => answer.status(status, Level::Prose),
+            Some(status) => answer.status(status, StatusLevel::Prose),
             None => answer,
         };
         self.b.answer_call(call, answer);

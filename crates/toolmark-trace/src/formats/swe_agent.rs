@@ -11,10 +11,10 @@
 use super::shared::chat;
 use super::shared::declared;
 use super::shared::readers::each_record;
-use crate::builder::{Answer, Builder, NewCall};
-use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
+use crate::builder::{NewCall, ReaderResult, TrajectoryBuilder};
+use crate::format::{Confidence, Format, FormatInfo, FormatProbe, Out, Reader, Record};
 use crate::model::{
-    Convention, Cost, EventKind, Fact, Fidelity, Payload, Text, Tokens, ToolName, Usage, time,
+    Convention, Cost, EventKind, Fact, Fidelity, Payload, Text, ToolName, Usage, UsageTokens, time,
 };
 use toolmark_scan::{Scanner, Value};
 
@@ -40,7 +40,7 @@ impl Format for SweAgent {
         &INFO
     }
 
-    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+    fn detect(&self, probe: &FormatProbe<'_>) -> Confidence {
         let has_steps = |r: Value<'_>| {
             let first = r.get("trajectory").and_then(|t| t.items().next());
             first.is_some_and(|s| s.has("action") && s.has("observation"))
@@ -98,7 +98,7 @@ fn is_demo(message: Value<'_>) -> bool {
 }
 
 /// Reads a message before the model's first answer.
-fn read_prompt(b: &mut Builder, record: &Record<'_>, message: Value<'_>) {
+fn read_prompt(b: &mut TrajectoryBuilder, record: &Record<'_>, message: Value<'_>) {
     let text = record.payload_at(message, "content");
     let at = record.at_value(message);
     if message.field_is("role", "user") && !is_demo(message) {
@@ -108,7 +108,7 @@ fn read_prompt(b: &mut Builder, record: &Record<'_>, message: Value<'_>) {
     }
 }
 
-fn read_step(b: &mut Builder, record: &Record<'_>, item: Value<'_>) {
+fn read_step(b: &mut TrajectoryBuilder, record: &Record<'_>, item: Value<'_>) {
     let at = record.at_value(item);
     let step = b.step(None, None, at.clone());
     let says = |key: &str| item.get(key).filter(|t| t.is_string() && !t.is(""));
@@ -134,8 +134,9 @@ fn read_step(b: &mut Builder, record: &Record<'_>, item: Value<'_>) {
     let call = b.call(action_call(record, action, step));
     if let Some(observation) = observation {
         let seconds = item.get("execution_time").and_then(Value::as_f64);
-        let answer = Answer::new(Some(record.payload(observation)), record.at_value(observation))
-            .duration(seconds.and_then(|s| time::millis(s * 1e3)));
+        let answer =
+            ReaderResult::new(Some(record.payload(observation)), record.at_value(observation))
+                .duration(seconds.and_then(|s| time::millis(s * 1e3)));
         b.answer_call(call, answer);
     }
 }
@@ -167,7 +168,12 @@ fn working_dir(record: &Record<'_>, state: Value<'_>) -> Option<Text> {
 
 /// Reads a message of a file without `trajectory`. `open` is the last call made in text, which
 /// the next message of the environment answers.
-fn read_history(b: &mut Builder, record: &Record<'_>, message: Value<'_>, open: &mut Option<u32>) {
+fn read_history(
+    b: &mut TrajectoryBuilder,
+    record: &Record<'_>,
+    message: Value<'_>,
+    open: &mut Option<u32>,
+) {
     let at = record.at_value(message);
     let payload = record.payload_at(message, "content");
     if is_demo(message) {
@@ -180,7 +186,7 @@ fn read_history(b: &mut Builder, record: &Record<'_>, message: Value<'_>, open: 
         "tool" => {
             let mut ids = message.items_at("tool_call_ids");
             let id = ids.next().or_else(|| message.get("tool_call_id")).and_then(Value::str);
-            let answer = Answer::new(payload, at);
+            let answer = ReaderResult::new(payload, at);
             match (id, open.take()) {
                 (Some(id), _) => {
                     b.answer(&*id, answer);
@@ -190,7 +196,7 @@ fn read_history(b: &mut Builder, record: &Record<'_>, message: Value<'_>, open: 
             }
         }
         "user" => match open.take() {
-            Some(call) => b.answer_call(call, Answer::new(payload, at)),
+            Some(call) => b.answer_call(call, ReaderResult::new(payload, at)),
             None if b.run.steps.is_empty() => b.user(payload, None, at),
             None => b.context(payload, None, at),
         },
@@ -199,7 +205,11 @@ fn read_history(b: &mut Builder, record: &Record<'_>, message: Value<'_>, open: 
 }
 
 /// Returns the call that the next message answers by position.
-fn read_assistant(b: &mut Builder, record: &Record<'_>, message: Value<'_>) -> Option<u32> {
+fn read_assistant(
+    b: &mut TrajectoryBuilder,
+    record: &Record<'_>,
+    message: Value<'_>,
+) -> Option<u32> {
     let step = b.step(None, None, record.at_value(message));
     let action = message.get("action").filter(|a| a.is_string() && !a.is(""));
     let thought = message.get("thought").filter(|t| t.is_string());
@@ -214,7 +224,7 @@ fn read_assistant(b: &mut Builder, record: &Record<'_>, message: Value<'_>) -> O
     last.or_else(|| action.map(|action| b.call(action_call(record, action, step))))
 }
 
-fn read_info(b: &mut Builder, record: &Record<'_>, info: Value<'_>) {
+fn read_info(b: &mut TrajectoryBuilder, record: &Record<'_>, info: Value<'_>) {
     b.run.outcome = record.text_at(info, "exit_status");
     declared::members(&mut b.run, record, info);
     b.run.agent.version = record.text_at(info, "swe_agent_version");
@@ -227,7 +237,7 @@ fn read_info(b: &mut Builder, record: &Record<'_>, info: Value<'_>) {
     b.run.cost = stats.get("instance_cost").and_then(Value::as_f64).and_then(Cost::from_usd);
     let count = |key: &str| stats.get(key).and_then(Value::as_u64);
     if let (Some(input), Some(output)) = (count("tokens_sent"), count("tokens_received")) {
-        let recorded = Tokens { input, output, ..Tokens::default() };
+        let recorded = UsageTokens { input, output, ..UsageTokens::default() };
         b.run.usage = Some(Usage::new(recorded, Convention::INCLUSIVE));
     }
 }

@@ -9,8 +9,8 @@
 use super::shared::chat;
 use super::shared::declared::{self, Full};
 use super::shared::readers::each_record;
-use crate::builder::{Answer, Builder};
-use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
+use crate::builder::{ReaderResult, TrajectoryBuilder};
+use crate::format::{Confidence, Format, FormatInfo, FormatProbe, Out, Reader, Record};
 use crate::model::{Actor, Cost, Fact, Fidelity, Text, time};
 use jiff::Timestamp;
 use toolmark_scan::Value;
@@ -32,7 +32,7 @@ impl Format for Tau2Bench {
         &INFO
     }
 
-    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+    fn detect(&self, probe: &FormatProbe<'_>) -> Confidence {
         let is_file = |r: Value<'_>| {
             r.get("simulations").is_some_and(|s| s.is_array())
                 && (r.has("info") || r.has("tasks") || r.has("timestamp"))
@@ -110,7 +110,7 @@ fn read_simulation(
 
 /// Adds the actions that the task expects. They are beside the reward, or with the task.
 fn expect_actions(
-    b: &mut Builder,
+    b: &mut TrajectoryBuilder,
     record: &Record<'_>,
     simulation: Value<'_>,
     file: Option<Value<'_>>,
@@ -139,7 +139,7 @@ fn expect_actions(
     }
 }
 
-fn read_message(b: &mut Builder, record: &Record<'_>, message: Value<'_>) {
+fn read_message(b: &mut TrajectoryBuilder, record: &Record<'_>, message: Value<'_>) {
     let at = record.at_value(message);
     let time = message.get("timestamp").and_then(time::from_value);
     let content = message.get("content");
@@ -172,7 +172,7 @@ fn read_message(b: &mut Builder, record: &Record<'_>, message: Value<'_>) {
 }
 
 fn read_calls(
-    b: &mut Builder,
+    b: &mut TrajectoryBuilder,
     record: &Record<'_>,
     message: Value<'_>,
     step: Option<u32>,
@@ -190,9 +190,14 @@ fn read_calls(
     }
 }
 
-fn read_result(b: &mut Builder, record: &Record<'_>, result: Value<'_>, time: Option<Timestamp>) {
+fn read_result(
+    b: &mut TrajectoryBuilder,
+    record: &Record<'_>,
+    result: Value<'_>,
+    time: Option<Timestamp>,
+) {
     let mut answer =
-        Answer::new(record.payload_at(result, "content"), record.at_value(result)).time(time);
+        ReaderResult::new(record.payload_at(result, "content"), record.at_value(result)).time(time);
     if let Some(failed) = result.get("error").and_then(Value::as_bool) {
         answer = answer.protocol(failed);
     }

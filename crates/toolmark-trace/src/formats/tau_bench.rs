@@ -8,9 +8,9 @@
 use super::shared::chat;
 use super::shared::declared::{self, Full};
 use super::shared::readers::each_record;
-use crate::builder::{Answer, Builder};
-use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
-use crate::model::{Fact, Fidelity, Level, Status, Text};
+use crate::builder::{ReaderResult, TrajectoryBuilder};
+use crate::format::{Confidence, Format, FormatInfo, FormatProbe, Out, Reader, Record};
+use crate::model::{Fact, Fidelity, Status, StatusLevel, Text};
 use toolmark_scan::Value;
 
 /// tau-bench results.
@@ -38,7 +38,7 @@ impl Format for TauBench {
         &INFO
     }
 
-    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+    fn detect(&self, probe: &FormatProbe<'_>) -> Confidence {
         let has_traj = |r: Value<'_>| r.get("traj").is_some_and(|t| t.is_array());
         if probe.any(|r| has_traj(r) && r.has("task_id") && r.has("reward")) {
             return 100;
@@ -70,7 +70,7 @@ fn read_record(record: &Record<'_>, out: &mut Out) {
     out.push(b.finish());
 }
 
-fn describe(b: &mut Builder, record: &Record<'_>, run: Value<'_>) {
+fn describe(b: &mut TrajectoryBuilder, record: &Record<'_>, run: Value<'_>) {
     let task = run.get("task_id").and_then(|t| record.label(t));
     let trial = run.get("trial").and_then(|t| record.label(t));
     b.run.id = match (&task, &trial) {
@@ -94,7 +94,7 @@ fn describe(b: &mut Builder, record: &Record<'_>, run: Value<'_>) {
     b.run.cost = usd.and_then(crate::model::Cost::from_usd);
 }
 
-fn read_message(b: &mut Builder, record: &Record<'_>, message: Value<'_>) {
+fn read_message(b: &mut TrajectoryBuilder, record: &Record<'_>, message: Value<'_>) {
     let at = record.at_value(message);
     let content = message.get("content");
     let payload = content.map(|c| record.payload(c));
@@ -114,7 +114,7 @@ fn read_message(b: &mut Builder, record: &Record<'_>, message: Value<'_>) {
             let failed = content.and_then(Value::inner).is_some_and(|t| t.starts_with("Error"));
             // An error says so in words; everything else is the tool's answer.
             let status = if failed { Status::Failed } else { Status::Succeeded };
-            let answer = Answer::new(payload, at).status(status, Level::Prose);
+            let answer = ReaderResult::new(payload, at).status(status, StatusLevel::Prose);
             b.answer(message.get("tool_call_id").and_then(Value::str).as_deref(), answer);
         }
         other => b.unknown(format!("message/{other}"), at),

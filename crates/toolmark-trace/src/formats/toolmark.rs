@@ -6,13 +6,14 @@
 //! indexes and excessively nested sub-agents are reported and left out.
 
 use super::shared::readers::each_record;
-use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
+use crate::format::{Confidence, Format, FormatInfo, FormatProbe, Out, Reader, Record};
 use crate::formats::FORMATS;
 use crate::model::MAX_DEPTH;
 use crate::model::{
-    Actor, Agent, At, Call, CallResult, Completeness, Convention, Cost, Declared, DeclaredOutcome,
-    Event, EventKind, Expected, ExpectedCall, Fact, Fidelity, Level, Location, Move, Parent,
-    Payload, Stated, Status, Step, Text, Tokens, ToolDefinition, ToolName, Trajectory, Usage, time,
+    Actor, Agent, At, Call, CallResult, Completeness, Convention, Cost, DeclaredOutcome, Event,
+    EventKind, ExpectedCall, Fact, Fidelity, Location, Move, Parent, Payload, RunDeclaration,
+    Stated, Status, StatusLevel, Step, TaskExpectation, Text, ToolDefinition, ToolName, Trajectory,
+    Usage, UsageTokens, time,
 };
 use jiff::SignedDuration;
 use std::sync::Arc;
@@ -22,7 +23,7 @@ use toolmark_scan::Value;
 pub(crate) const SCHEMA: &str = "toolmark.trajectory.v1";
 
 /// toolmark's own JSON.
-pub(crate) struct Toolmark;
+pub(crate) struct ToolmarkFormat;
 
 static INFO: FormatInfo = FormatInfo {
     id: "toolmark",
@@ -33,12 +34,12 @@ static INFO: FormatInfo = FormatInfo {
     fidelity: Fidelity::FULL,
 };
 
-impl Format for Toolmark {
+impl Format for ToolmarkFormat {
     fn info(&self) -> &'static FormatInfo {
         &INFO
     }
 
-    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+    fn detect(&self, probe: &FormatProbe<'_>) -> Confidence {
         let schema = probe.first().and_then(|r| r.get("schema")).and_then(Value::inner);
         match schema {
             Some(SCHEMA) => 100,
@@ -56,7 +57,7 @@ fn read_record(record: &Record<'_>, out: &mut Out) {
     let value = record.json().filter(|v| v.field_is("schema", SCHEMA));
     match value {
         Some(value) => {
-            let run = Line { record, file: Arc::clone(record.file()) }.run(value, 0, out);
+            let run = RecordContext { record, file: Arc::clone(record.file()) }.run(value, 0, out);
             out.push(run);
         }
         None => out.skip(&record.at(), format!("not an object with schema {SCHEMA}")),
@@ -64,12 +65,12 @@ fn read_record(record: &Record<'_>, out: &mut Out) {
 }
 
 /// Context of a trajectory: its record, and the file its positions refer to.
-struct Line<'a> {
+struct RecordContext<'a> {
     record: &'a Record<'a>,
     file: Arc<str>,
 }
 
-impl Line<'_> {
+impl RecordContext<'_> {
     fn run(mut self, value: Value<'_>, depth: usize, out: &mut Out) -> Trajectory {
         // Positions refer to the file, so it is read first, wherever the member is.
         if let Some(file) = value.get("file").and_then(Value::str) {
@@ -124,7 +125,7 @@ impl Line<'_> {
             return Vec::new();
         }
         let child = |value| {
-            let line = Line { record: self.record, file: Arc::clone(self.record.file()) };
+            let line = RecordContext { record: self.record, file: Arc::clone(self.record.file()) };
             line.run(value, depth + 1, out)
         };
         value.items().map(child).collect()
@@ -178,7 +179,7 @@ impl Line<'_> {
         stated
     }
 
-    fn expected(&self, value: Value<'_>) -> Expected {
+    fn expected(&self, value: Value<'_>) -> TaskExpectation {
         let texts =
             |value: Value<'_>| value.items().filter_map(|it| self.record.text(it)).collect();
         let call = |call: Value<'_>| {
@@ -189,7 +190,7 @@ impl Line<'_> {
                 at: call.get("at").map_or_else(|| self.place(call), |at| self.at(at)),
             })
         };
-        Expected {
+        TaskExpectation {
             calls: value.items_at("calls").filter_map(call).collect(),
             answers: value.get("answers").map(texts).unwrap_or_default(),
         }
@@ -229,7 +230,7 @@ impl Line<'_> {
             args: None,
             result: None,
             status: Status::Unknown,
-            level: Level::Absent,
+            level: StatusLevel::Absent,
             exit_code: None,
             started: None,
             duration: None,
@@ -254,7 +255,8 @@ impl Line<'_> {
                     call.status = value.inner().and_then(Status::from_word).unwrap_or(call.status)
                 }
                 "level" => {
-                    call.level = value.inner().and_then(Level::from_word).unwrap_or(call.level)
+                    call.level =
+                        value.inner().and_then(StatusLevel::from_word).unwrap_or(call.level)
                 }
                 "exit_code" => call.exit_code = value.as_i64(),
                 "started" => call.started = time::from_value(value),
@@ -344,9 +346,9 @@ impl Line<'_> {
         Some(Move { call, to: self.record.text_at(value, "to")? })
     }
 
-    fn declared(&self, value: Value<'_>) -> Option<Declared> {
+    fn declared(&self, value: Value<'_>) -> Option<RunDeclaration> {
         let at = value.get("at").map(|at| self.at(at));
-        Some(Declared {
+        Some(RunDeclaration {
             outcome: DeclaredOutcome::from_word(value.word("outcome"))?,
             says: self.record.text_at(value, "says")?,
             at: at.unwrap_or_else(|| self.record.at_value(value)),
@@ -413,7 +415,7 @@ fn usage(value: Value<'_>) -> Option<Usage> {
     if !value.is_object() {
         return None;
     }
-    let mut usage = Usage::new(Tokens::default(), Convention::INCLUSIVE);
+    let mut usage = Usage::new(UsageTokens::default(), Convention::INCLUSIVE);
     for (key, value) in value.fields() {
         let tokens = &mut usage.recorded;
         let slot = match key.inner().unwrap_or("") {
@@ -531,7 +533,8 @@ mod tests {
     #[test]
     fn another_version_is_not_read_but_named() {
         let text = r#"{"schema":"toolmark.trajectory.v9"}"#;
-        let error = crate::read(text.as_bytes(), "t", &crate::Options::default()).err().unwrap();
+        let error =
+            crate::read(text.as_bytes(), "t", &crate::ReadOptions::default()).err().unwrap();
         let hint = crate::Diagnostic::from_error(&error).hint.unwrap();
         assert!(hint.contains("closest format is toolmark"), "{hint}");
     }

@@ -7,9 +7,9 @@
 //! calls that the host did not submit to it. Arguments and results are as in the log: masked
 //! and truncated.
 
-use crate::builder::{Answer, Builder, NewCall};
-use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
-use crate::model::{EventKind, Fact, Fidelity, Level, Status, Text, ToolName, time};
+use crate::builder::{NewCall, ReaderResult, TrajectoryBuilder};
+use crate::format::{Confidence, Format, FormatInfo, FormatProbe, Out, Reader, Record};
+use crate::model::{EventKind, Fact, Fidelity, Status, StatusLevel, Text, ToolName, time};
 use jiff::Timestamp;
 use std::collections::HashMap;
 use toolmark_scan::Value;
@@ -46,7 +46,7 @@ impl Format for ToolmarkGuard {
         &INFO
     }
 
-    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+    fn detect(&self, probe: &FormatProbe<'_>) -> Confidence {
         let is_own = |r: Value<'_>| is_record(r) && r.has("decision");
         if probe.any(is_own) { 99 } else { 0 }
     }
@@ -63,7 +63,7 @@ fn is_record(record: Value<'_>) -> bool {
 /// Sessions of a log, in order of appearance.
 #[derive(Default)]
 struct LogReader {
-    sessions: Vec<Builder>,
+    sessions: Vec<TrajectoryBuilder>,
     by_id: HashMap<String, usize>,
 }
 
@@ -101,7 +101,12 @@ impl Reader for LogReader {
 
 impl LogReader {
     /// Returns the session of a record: by its ID, or otherwise its host's session without an ID.
-    fn session(&mut self, record: &Record<'_>, line: Value<'_>, out: &Out) -> &mut Builder {
+    fn session(
+        &mut self,
+        record: &Record<'_>,
+        line: Value<'_>,
+        out: &Out,
+    ) -> &mut TrajectoryBuilder {
         let part = |key| line.get_str(key).unwrap_or_default();
         let id = part("session");
         let key = if id.is_empty() { format!("\0{}", part("host")) } else { id.into_owned() };
@@ -124,7 +129,7 @@ impl LogReader {
 /// Returns the call of a record. Without an ID, a repeated record before the call ran, or a
 /// record of its result, refers to the same call.
 fn call(
-    builder: &mut Builder,
+    builder: &mut TrajectoryBuilder,
     record: &Record<'_>,
     line: Value<'_>,
     stamp: Option<Timestamp>,
@@ -147,16 +152,21 @@ fn call(
 }
 
 /// Reads the record of a call before it runs.
-fn decided(builder: &mut Builder, record: &Record<'_>, line: Value<'_>, stamp: Option<Timestamp>) {
+fn decided(
+    builder: &mut TrajectoryBuilder,
+    record: &Record<'_>,
+    line: Value<'_>,
+    stamp: Option<Timestamp>,
+) {
     let index = call(builder, record, line, stamp);
     let decision = line.get_str("decision").unwrap_or_default();
     let part = |key| line.get_str(key).unwrap_or_default();
     match &*decision {
         "allow" if line.get("observed").is_none() => {}
         "deny" => {
-            let answer = Answer::new(record.payload_at(line, "reason"), record.at());
+            let answer = ReaderResult::new(record.payload_at(line, "reason"), record.at());
             // Without a time: what never ran took none.
-            let answer = answer.status(Status::Denied, Level::Denial);
+            let answer = answer.status(Status::Denied, StatusLevel::Denial);
             if builder.run.calls.get(index as usize).is_some_and(|call| call.result.is_none()) {
                 builder.answer_call(index, answer);
             }
@@ -175,9 +185,14 @@ fn decided(builder: &mut Builder, record: &Record<'_>, line: Value<'_>, stamp: O
 }
 
 /// Reads the record of a call after it ran.
-fn after(builder: &mut Builder, record: &Record<'_>, line: Value<'_>, stamp: Option<Timestamp>) {
+fn after(
+    builder: &mut TrajectoryBuilder,
+    record: &Record<'_>,
+    line: Value<'_>,
+    stamp: Option<Timestamp>,
+) {
     let index = call(builder, record, line, None);
-    let answer = Answer::new(record.payload_at(line, "result"), record.at()).time(stamp);
+    let answer = ReaderResult::new(record.payload_at(line, "result"), record.at()).time(stamp);
     let answer = match line.get("status").and_then(Value::inner) {
         Some("failed") => answer.protocol(true),
         Some("succeeded") => answer.protocol(false),

@@ -3,7 +3,7 @@
 //! strings, and the vocabulary is OpenInference.
 
 use super::shared::spans::{Spans, json, span_reader};
-use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
+use crate::format::{Confidence, Format, FormatInfo, FormatProbe, Out, Reader, Record};
 use crate::model::{Fact, Fidelity};
 use toolmark_scan::Value;
 
@@ -28,7 +28,7 @@ impl Format for Trail {
         &INFO
     }
 
-    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+    fn detect(&self, probe: &FormatProbe<'_>) -> Confidence {
         let inside = |r: Value<'_>| r.get("spans")?.items().next().map(is_trail_span);
         if probe.any(|r| is_trail_span(r) || inside(r) == Some(true)) { 100 } else { 0 }
     }

@@ -24,15 +24,15 @@ mod run;
 use super::shared::copilot;
 use super::shared::declared;
 use super::shared::events::declared_error;
-use crate::builder::Builder;
-use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
+use crate::builder::TrajectoryBuilder;
+use crate::format::{Confidence, Format, FormatInfo, FormatProbe, Out, Reader, Record};
 use crate::model::{At, Convention, EventKind, Fact, Fidelity, Payload, Stated, Usage, time};
 use jiff::SignedDuration;
-use run::{MAX_TURNS, Run};
+use run::{MAX_TURNS, VallyRun};
 use toolmark_scan::Value;
 
 /// Vally trajectories and results.
-pub(crate) struct Vally;
+pub(crate) struct VallyFormat;
 
 static INFO: FormatInfo = FormatInfo {
     id: "vally",
@@ -43,12 +43,12 @@ static INFO: FormatInfo = FormatInfo {
     fidelity: Fidelity::lacking(&[Fact::Cost, Fact::ToolDefinitions, Fact::SubAgents]),
 };
 
-impl Format for Vally {
+impl Format for VallyFormat {
     fn info(&self) -> &'static FormatInfo {
         &INFO
     }
 
-    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+    fn detect(&self, probe: &FormatProbe<'_>) -> Confidence {
         let is_trajectory = |v: Value<'_>| {
             v.get("stimulus").is_some() && v.get("events").is_some_and(Value::is_array)
         };
@@ -92,7 +92,7 @@ fn is_bare_event(record: Value<'_>) -> bool {
 #[derive(Default)]
 struct ResultsReader {
     /// Run of a file of bare events.
-    bare: Option<Run>,
+    bare: Option<VallyRun>,
 }
 
 impl Reader for ResultsReader {
@@ -101,7 +101,7 @@ impl Reader for ResultsReader {
         let kind = value.word("type");
         let trajectory = value.get("trajectory").filter(|t| t.is_object());
         if trajectory.is_none() && value.get("timestamp").is_some() && value.get("data").is_some() {
-            let new = || Run::new(out.builder(&Vally).with_repeating_ids());
+            let new = || VallyRun::new(out.builder(&VallyFormat).with_repeating_ids());
             self.bare.get_or_insert_with(new).event(record, value);
             return;
         }
@@ -135,8 +135,8 @@ impl Reader for ResultsReader {
     }
 }
 
-fn read(record: &Record<'_>, trajectory: Value<'_>, out: &Out) -> Run {
-    let mut b = out.builder(&Vally).with_repeating_ids();
+fn read(record: &Record<'_>, trajectory: Value<'_>, out: &Out) -> VallyRun {
+    let mut b = out.builder(&VallyFormat).with_repeating_ids();
     let mut events = None;
     let mut prompts = Vec::new();
     for (key, value) in trajectory.fields() {
@@ -160,7 +160,7 @@ fn read(record: &Record<'_>, trajectory: Value<'_>, out: &Out) -> Run {
     if !events.is_some_and(Value::is_array) {
         b.run.fidelity.lose(Fact::Calls);
     }
-    let mut run = Run::new(b);
+    let mut run = VallyRun::new(b);
     run.prompts = prompts;
     for event in events.into_iter().flat_map(Value::items) {
         run.event(record, event);
@@ -213,7 +213,7 @@ fn stored_diff(stated: &mut Stated, record: &Record<'_>, key: &str, value: Value
 }
 
 /// Reads the line that contains a trajectory.
-fn trial(b: &mut Builder, record: &Record<'_>, line: Value<'_>) {
+fn trial(b: &mut TrajectoryBuilder, record: &Record<'_>, line: Value<'_>) {
     let run = &mut b.run;
     if run.name.is_none() {
         run.name = record.text_at(line, "stimulus");
@@ -237,7 +237,7 @@ fn trial(b: &mut Builder, record: &Record<'_>, line: Value<'_>) {
     }
 }
 
-fn metadata(b: &mut Builder, record: &Record<'_>, metadata: Value<'_>) {
+fn metadata(b: &mut TrajectoryBuilder, record: &Record<'_>, metadata: Value<'_>) {
     for (key, value) in metadata.fields() {
         match key.inner().unwrap_or("") {
             "model" => b.run.agent.model = record.text(value),
@@ -249,7 +249,7 @@ fn metadata(b: &mut Builder, record: &Record<'_>, metadata: Value<'_>) {
     }
 }
 
-fn metrics(b: &mut Builder, metrics: Value<'_>) {
+fn metrics(b: &mut TrajectoryBuilder, metrics: Value<'_>) {
     let stated = &mut b.run.stated;
     for (key, value) in metrics.fields() {
         match key.inner().unwrap_or("") {

@@ -10,11 +10,11 @@
 //! other line sets, appends or deletes something in it. The log is replayed into the session
 //! it describes; positions in such a session refer to the replayed document.
 
-use crate::builder::{Answer, Builder, NewCall};
-use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
+use crate::builder::{NewCall, ReaderResult, TrajectoryBuilder};
+use crate::format::{Confidence, Format, FormatInfo, FormatProbe, Out, Reader, Record};
 use crate::model::{
-    Block, Convention, EventKind, Fact, Fidelity, Level, Payload, Status, Text, Tokens, ToolName,
-    Trajectory, Usage, time,
+    Block, Convention, EventKind, Fact, Fidelity, Payload, Status, StatusLevel, Text, ToolName,
+    Trajectory, Usage, UsageTokens, time,
 };
 use jiff::Timestamp;
 use serde_json::Value as Json;
@@ -39,7 +39,7 @@ impl Format for VscodeChat {
         &INFO
     }
 
-    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+    fn detect(&self, probe: &FormatProbe<'_>) -> Confidence {
         let is_session = |r: Value<'_>| {
             let Some(requests) = r.get("requests").filter(|r| r.is_array()) else { return false };
             r.get("responderUsername").is_some()
@@ -213,7 +213,7 @@ fn session(record: &Record<'_>, value: Value<'_>, out: &Out) -> Trajectory {
 
 /// The relevant members of a request.
 #[derive(Default)]
-struct Request<'a> {
+struct ChatRequest<'a> {
     message: Option<Value<'a>>,
     response: Option<Value<'a>>,
     result: Option<Value<'a>>,
@@ -224,8 +224,8 @@ struct Request<'a> {
 }
 
 /// Reads one user message and its response.
-fn request(b: &mut Builder, record: &Record<'_>, value: Value<'_>) {
-    let mut request = Request::default();
+fn request(b: &mut TrajectoryBuilder, record: &Record<'_>, value: Value<'_>) {
+    let mut request = ChatRequest::default();
     for (key, value) in value.fields() {
         match key.inner().unwrap_or("") {
             "message" => request.message = Some(value),
@@ -250,9 +250,9 @@ fn request(b: &mut Builder, record: &Record<'_>, value: Value<'_>) {
             let results = metadata.and_then(|m| m.get("toolCallResults"));
             read_rounds(b, record, rounds, results, request.time);
             let is_final = rounds.items().last().is_some_and(|r| calls_of(r).next().is_none());
-            Parts::new(record, request.time, Some(is_final)).read(b, request.response);
+            DisplayedParts::new(record, request.time, Some(is_final)).read(b, request.response);
         }
-        None => Parts::new(record, request.time, None).read(b, request.response),
+        None => DisplayedParts::new(record, request.time, None).read(b, request.response),
     }
     for step in b.run.steps.iter_mut().skip(before) {
         if step.model.is_none() {
@@ -266,7 +266,7 @@ fn request(b: &mut Builder, record: &Record<'_>, value: Value<'_>) {
 }
 
 /// Reads the outcome of a request.
-fn close(b: &mut Builder, record: &Record<'_>, request: &Request<'_>) {
+fn close(b: &mut TrajectoryBuilder, record: &Record<'_>, request: &ChatRequest<'_>) {
     let elapsed = request.result.and_then(|r| r.at(&["timings", "totalElapsed"]));
     let elapsed = elapsed.and_then(Value::as_f64).and_then(time::millis);
     let end = request.time.zip(elapsed).and_then(|(t, e)| t.checked_add(e).ok());
@@ -285,7 +285,7 @@ fn calls_of(round: Value<'_>) -> impl Iterator<Item = Value<'_>> {
 
 /// Reads the text and calls of each model response.
 fn read_rounds(
-    b: &mut Builder,
+    b: &mut TrajectoryBuilder,
     record: &Record<'_>,
     rounds: Value<'_>,
     results: Option<Value<'_>>,
@@ -333,9 +333,9 @@ fn read_rounds(
     }
 }
 
-fn answer(record: &Record<'_>, result: Value<'_>) -> Answer {
+fn answer(record: &Record<'_>, result: Value<'_>) -> ReaderResult {
     let payload = result.get("content").unwrap_or(result);
-    Answer::new(Some(record.payload(payload)), record.at_value(result))
+    ReaderResult::new(Some(record.payload(payload)), record.at_value(result))
 }
 
 fn is_blank(text: Value<'_>) -> bool {
@@ -343,7 +343,7 @@ fn is_blank(text: Value<'_>) -> bool {
 }
 
 /// Reader of the displayed parts of a response.
-struct Parts<'r> {
+struct DisplayedParts<'r> {
     record: &'r Record<'r>,
     time: Option<Timestamp>,
     /// Whether the rounds contain the last text; `None` if there are no rounds.
@@ -352,12 +352,12 @@ struct Parts<'r> {
     open: Option<(u32, bool)>,
 }
 
-impl<'r> Parts<'r> {
+impl<'r> DisplayedParts<'r> {
     fn new(record: &'r Record<'r>, time: Option<Timestamp>, rounds: Option<bool>) -> Self {
         Self { record, time, rounds, open: None }
     }
 
-    fn read(mut self, b: &mut Builder, response: Option<Value<'_>>) {
+    fn read(mut self, b: &mut TrajectoryBuilder, response: Option<Value<'_>>) {
         let parts: Vec<Value<'_>> = response.into_iter().flat_map(Value::items).collect();
         let last_tool = parts.iter().rposition(|p| is_tool(*p));
         for (index, part) in parts.iter().copied().enumerate() {
@@ -370,7 +370,7 @@ impl<'r> Parts<'r> {
         }
     }
 
-    fn part(&mut self, b: &mut Builder, part: Value<'_>, has_words: bool) {
+    fn part(&mut self, b: &mut TrajectoryBuilder, part: Value<'_>, has_words: bool) {
         let record = self.record;
         let at = record.at_value(part);
         let kind = part.get("kind").and_then(Value::inner);
@@ -409,7 +409,7 @@ impl<'r> Parts<'r> {
     }
 
     /// Returns the current response. Text after a call opens the next one.
-    fn step(&mut self, b: &mut Builder, part: Value<'_>) -> u32 {
+    fn step(&mut self, b: &mut TrajectoryBuilder, part: Value<'_>) -> u32 {
         match self.open {
             Some((step, false)) => step,
             _ => {
@@ -420,7 +420,7 @@ impl<'r> Parts<'r> {
         }
     }
 
-    fn tool(&mut self, b: &mut Builder, part: Value<'_>) {
+    fn tool(&mut self, b: &mut TrajectoryBuilder, part: Value<'_>) {
         let record = self.record;
         let id = part.get("toolCallId");
         let sub_agent = part.get("subAgentInvocationId").and_then(|s| record.text(s));
@@ -457,23 +457,23 @@ impl<'r> Parts<'r> {
     }
 
     /// Adds the outcome of a call from its part.
-    fn enrich(&self, b: &mut Builder, index: u32, part: Value<'_>) {
+    fn enrich(&self, b: &mut TrajectoryBuilder, index: u32, part: Value<'_>) {
         let record = self.record;
         let details = part.get("resultDetails").filter(|d| !d.is_null());
         let is_error = details.and_then(|d| d.get("isError")).and_then(Value::as_bool);
         let is_complete = part.is_true("isComplete");
         let status = if is_refused(part) {
-            Some((Status::Denied, Level::Denial))
+            Some((Status::Denied, StatusLevel::Denial))
         } else {
             is_error.map(|failed| {
-                (if failed { Status::Failed } else { Status::Succeeded }, Level::Protocol)
+                (if failed { Status::Failed } else { Status::Succeeded }, StatusLevel::Protocol)
             })
         };
         let call = &b.run.calls[index as usize];
         if call.result.is_none() && (is_complete || details.is_some()) {
             let output = details.map(|d| d.get("output").unwrap_or(d));
             let payload = output.map(|o| record.payload(o));
-            b.answer_call(index, Answer::new(payload, record.at_value(part)));
+            b.answer_call(index, ReaderResult::new(payload, record.at_value(part)));
         }
         let exit = part.at(&["toolSpecificData", "terminalCommandState", "exitCode"]);
         let call = &mut b.run.calls[index as usize];
@@ -481,9 +481,9 @@ impl<'r> Parts<'r> {
         if let Some((status, level)) = status {
             call.status = status;
             call.level = level;
-        } else if let (Some(code), Level::Absent) = (call.exit_code, call.level) {
+        } else if let (Some(code), StatusLevel::Absent) = (call.exit_code, call.level) {
             call.status = if code == 0 { Status::Succeeded } else { Status::Failed };
-            call.level = Level::ExitCode;
+            call.level = StatusLevel::ExitCode;
         }
     }
 }
@@ -528,10 +528,10 @@ fn usage(
     };
     places.into_iter().flatten().find_map(|place| {
         let output = ["completionTokens", "outputTokens", "completion_tokens"];
-        let tokens = Tokens {
+        let tokens = UsageTokens {
             input: count(place, ["promptTokens", "inputTokens", "prompt_tokens"])?,
             output: count(place, output).unwrap_or(0),
-            ..Tokens::default()
+            ..UsageTokens::default()
         };
         Some(Usage::new(tokens, Convention::INCLUSIVE))
     })

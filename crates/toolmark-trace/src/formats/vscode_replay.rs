@@ -8,11 +8,11 @@
 //! call completed.
 
 use super::shared::readers::each_record;
-use crate::builder::{Answer, Builder, NewCall};
-use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
+use crate::builder::{NewCall, ReaderResult, TrajectoryBuilder};
+use crate::format::{Confidence, Format, FormatInfo, FormatProbe, Out, Reader, Record};
 use crate::model::{
-    Convention, EventKind, Fact, Fidelity, Payload, Text, Tokens, ToolDefinition, ToolName, Usage,
-    time,
+    Convention, EventKind, Fact, Fidelity, Payload, Text, ToolDefinition, ToolName, Usage,
+    UsageTokens, time,
 };
 use toolmark_scan::Value;
 
@@ -39,7 +39,7 @@ impl Format for VscodeReplay {
         &INFO
     }
 
-    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+    fn detect(&self, probe: &FormatProbe<'_>) -> Confidence {
         let has_logs = |p: Value<'_>| p.get("prompt").is_some() && p.get("logs").is_some();
         let is_export = |r: Value<'_>| {
             let mut prompts = r.items_at("prompts");
@@ -74,7 +74,12 @@ fn read_record(record: &Record<'_>, out: &mut Out) {
 }
 
 /// Reads a group of log entries under a prompt.
-fn prompt(b: &mut Builder, record: &Record<'_>, group: Value<'_>, asked: &mut Option<Text>) {
+fn prompt(
+    b: &mut TrajectoryBuilder,
+    record: &Record<'_>,
+    group: Value<'_>,
+    asked: &mut Option<Text>,
+) {
     let text = record.text_at(group, "prompt");
     let is_continued = group.is_true("hasSeen");
     if is_continued && text == *asked {
@@ -100,7 +105,7 @@ fn prompt(b: &mut Builder, record: &Record<'_>, group: Value<'_>, asked: &mut Op
 }
 
 /// Reads one model response.
-fn request(b: &mut Builder, record: &Record<'_>, entry: Value<'_>) {
+fn request(b: &mut TrajectoryBuilder, record: &Record<'_>, entry: Value<'_>) {
     let (mut model, mut tokens, mut start, mut end) = (None, None, None, None);
     for (key, value) in entry.get("metadata").into_iter().flat_map(Value::fields) {
         match key.inner().unwrap_or("") {
@@ -137,7 +142,7 @@ fn request(b: &mut Builder, record: &Record<'_>, entry: Value<'_>) {
 
 /// Reads the system prompt, which is recorded once although every request repeats the
 /// conversation so far.
-fn system_prompt(b: &mut Builder, record: &Record<'_>, entry: Value<'_>) {
+fn system_prompt(b: &mut TrajectoryBuilder, record: &Record<'_>, entry: Value<'_>) {
     let messages = entry.at(&["requestMessages", "messages"]);
     for message in messages.into_iter().flat_map(Value::items) {
         let role = message.get("role");
@@ -148,7 +153,7 @@ fn system_prompt(b: &mut Builder, record: &Record<'_>, entry: Value<'_>) {
     }
 }
 
-fn tool_call(b: &mut Builder, record: &Record<'_>, entry: Value<'_>) {
+fn tool_call(b: &mut TrajectoryBuilder, record: &Record<'_>, entry: Value<'_>) {
     let (mut id, mut tool, mut args, mut response) = (None, None, None, None);
     let (mut done, mut thinking) = (None, None);
     for (key, value) in entry.fields() {
@@ -179,13 +184,13 @@ fn tool_call(b: &mut Builder, record: &Record<'_>, entry: Value<'_>) {
         at: at.clone(),
     });
     if let Some(response) = response {
-        b.answer_call(call, Answer::new(Some(record.payload(response)), at).time(done));
+        b.answer_call(call, ReaderResult::new(Some(record.payload(response)), at).time(done));
     }
 }
 
 fn usage(usage: Value<'_>) -> Option<Usage> {
     let count = |path: &[&str]| usage.at(path).and_then(Value::as_u64);
-    let tokens = Tokens {
+    let tokens = UsageTokens {
         input: count(&["prompt_tokens"])?,
         output: count(&["completion_tokens"]).unwrap_or(0),
         cache_read: count(&["prompt_tokens_details", "cached_tokens"]).unwrap_or(0),

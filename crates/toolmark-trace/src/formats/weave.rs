@@ -2,8 +2,8 @@
 //! `@weave.op(kind="tool")`; calls of model libraries are recognized by their names.
 
 use super::shared::chat_message;
-use super::shared::spans::{Kind, Span, SpanList};
-use crate::format::{Confidence, Format, FormatInfo, Probe, Reader, Record};
+use super::shared::spans::{SpanList, SpanRole, TelemetrySpan};
+use crate::format::{Confidence, Format, FormatInfo, FormatProbe, Reader, Record};
 use crate::model::{Fact, Fidelity, Text, time};
 use toolmark_scan::Value;
 
@@ -33,7 +33,7 @@ impl Format for Weave {
         &INFO
     }
 
-    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+    fn detect(&self, probe: &FormatProbe<'_>) -> Confidence {
         if SPANS.is_in(probe) { 100 } else { 0 }
     }
 
@@ -42,8 +42,8 @@ impl Format for Weave {
     }
 }
 
-fn read_span(record: &Record<'_>, call: Value<'_>) -> Span {
-    let mut span = Span::new(record.at_value(call));
+fn read_span(record: &Record<'_>, call: Value<'_>) -> TelemetrySpan {
+    let mut span = TelemetrySpan::new(record.at_value(call));
     let text = |key: &str| call.get(key).and_then(Value::str).map(String::from);
     span.id = text("id").unwrap_or_default();
     span.trace = text("trace_id").unwrap_or_default();
@@ -66,7 +66,7 @@ fn read_span(record: &Record<'_>, call: Value<'_>) -> Span {
         "tool" => facts.of_call(record, &span.name, input, output),
         "agent" => {
             facts.agent = Some(span.name.clone());
-            Kind::Agent
+            SpanRole::Agent
         }
         kind if kind == "llm" || is_model(name) => {
             facts.model = input.and_then(|i| record.text_at(i, "model"));
@@ -74,7 +74,7 @@ fn read_span(record: &Record<'_>, call: Value<'_>) -> Span {
             facts.usage = usage.and_then(chat_message::usage);
             facts.of_response(input, output)
         }
-        _ => Kind::Part,
+        _ => SpanRole::Part,
     });
     span
 }

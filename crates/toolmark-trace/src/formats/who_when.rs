@@ -5,9 +5,9 @@
 //! Agents act by text and code blocks; no calls are recorded.
 
 use super::shared::readers::each_record;
-use crate::builder::Builder;
-use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
-use crate::model::{Declared, DeclaredOutcome, Fact, Fidelity, Text};
+use crate::builder::TrajectoryBuilder;
+use crate::format::{Confidence, Format, FormatInfo, FormatProbe, Out, Reader, Record};
+use crate::model::{DeclaredOutcome, Fact, Fidelity, RunDeclaration, Text};
 use toolmark_scan::Value;
 
 /// Failure logs of several agents.
@@ -43,7 +43,7 @@ impl Format for WhoWhen {
         &INFO
     }
 
-    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+    fn detect(&self, probe: &FormatProbe<'_>) -> Confidence {
         let is_log = |log: Value<'_>| {
             let is_message = |m: Value<'_>| m.has("content") && (m.has("role") || m.has("name"));
             log.items_at("history").next().is_some_and(is_message)
@@ -63,7 +63,7 @@ fn read_log(record: &Record<'_>, out: &mut Out) {
     b.run.id = record.text_at(log, "question_ID");
     let is_correct = log.get("is_correct").or_else(|| log.get("is_corrected"));
     if let Some(correct) = is_correct.and_then(Value::as_bool) {
-        b.run.declared = Some(Declared {
+        b.run.declared = Some(RunDeclaration {
             outcome: if correct { DeclaredOutcome::Passed } else { DeclaredOutcome::Failed },
             says: Text::owned(format!("is_correct {correct}")),
             at: record.at_value(log),
@@ -82,7 +82,7 @@ fn is_of_person(message: Value<'_>) -> bool {
     message.get("name").is_none() && matches!(message.word("role"), "human" | "user")
 }
 
-fn message(b: &mut Builder, record: &Record<'_>, message: Value<'_>) {
+fn message(b: &mut TrajectoryBuilder, record: &Record<'_>, message: Value<'_>) {
     let at = record.at_value(message);
     let Some(content) = message.get("content") else {
         return b.unknown("message/without content", at);
@@ -107,7 +107,7 @@ fn message(b: &mut Builder, record: &Record<'_>, message: Value<'_>) {
 
 #[cfg(test)]
 mod tests {
-    use crate::model::Recorded;
+    use crate::model::RecordedCalls;
     use crate::testing::{read_fixture, sketch};
 
     #[test]
@@ -125,6 +125,6 @@ mod tests {
             sketch(&read.runs[1]),
             "user: Sum the list\n0 message: ```python\nprint(6)\n```\n1 message: 6\n"
         );
-        assert_eq!(read.runs[0].calls_recorded(), Recorded::Not);
+        assert_eq!(read.runs[0].calls_recorded(), RecordedCalls::Not);
     }
 }

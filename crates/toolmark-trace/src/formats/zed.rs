@@ -3,11 +3,11 @@
 //! `segments` and `tool_uses`, with the results in the next message.
 
 use super::shared::anthropic;
-use super::shared::conversation::{self, Conversations, Dialect};
+use super::shared::conversation::{self, Conversations, MessageDialect};
 use super::shared::positional::Positional;
-use super::shared::turn::{self, Author, Turn};
-use crate::builder::{Answer, Builder};
-use crate::format::{Confidence, Format, FormatInfo, Probe, Reader, Record};
+use super::shared::turn::{self, Author, TurnMessage};
+use crate::builder::{ReaderResult, TrajectoryBuilder};
+use crate::format::{Confidence, Format, FormatInfo, FormatProbe, Reader, Record};
 use crate::model::{Convention, Fact, Fidelity, Text, Usage};
 use toolmark_scan::Value;
 
@@ -35,7 +35,7 @@ impl Format for Zed {
         &INFO
     }
 
-    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+    fn detect(&self, probe: &FormatProbe<'_>) -> Confidence {
         let is_own = |message: Value<'_>| {
             ["User", "Agent"].iter().any(|k| message.get(k).is_some_and(|m| m.has("content")))
                 || message.has("segments") && message.has("tool_uses")
@@ -55,10 +55,10 @@ struct ZedDialect {
     open: Positional,
 }
 
-impl Dialect for ZedDialect {
+impl MessageDialect for ZedDialect {
     const FORMAT: &'static dyn Format = &Zed;
 
-    fn before(&mut self, b: &mut Builder, record: &Record<'_>, thread: Value<'_>) {
+    fn before(&mut self, b: &mut TrajectoryBuilder, record: &Record<'_>, thread: Value<'_>) {
         b.run.agent.name = Some(Text::owned("zed"));
         b.run.agent.model = thread.at(&["model", "model"]).and_then(|m| record.text(m));
         b.run.name = record.text_at(thread, "summary").or(b.run.name.take());
@@ -68,9 +68,10 @@ impl Dialect for ZedDialect {
         b.seen(thread.get("updated_at").and_then(crate::model::time::from_value));
     }
 
-    fn message(&mut self, b: &mut Builder, record: &Record<'_>, message: Value<'_>) {
+    fn message(&mut self, b: &mut TrajectoryBuilder, record: &Record<'_>, message: Value<'_>) {
         if let Some(user) = message.get("User") {
-            let mut turn = Turn::new(b, &mut self.open, record, message, Author::User, None, None);
+            let mut turn =
+                TurnMessage::new(b, &mut self.open, record, message, Author::User, None, None);
             let content = user.get("content");
             for part in content.into_iter().flat_map(Value::items) {
                 turn.text(part.get("Text").unwrap_or(part));
@@ -78,7 +79,7 @@ impl Dialect for ZedDialect {
             turn.finish(content);
         } else if let Some(agent) = message.get("Agent") {
             let author = Author::Assistant;
-            let mut turn = Turn::new(b, &mut self.open, record, message, author, None, None);
+            let mut turn = TurnMessage::new(b, &mut self.open, record, message, author, None, None);
             agent.items_at("content").for_each(|part| block(&mut turn, part));
             for (_, result) in agent.get("tool_results").into_iter().flat_map(Value::fields) {
                 answer(&mut turn, record, result);
@@ -92,9 +93,9 @@ impl Dialect for ZedDialect {
 }
 
 impl ZedDialect {
-    fn old_message(&mut self, b: &mut Builder, record: &Record<'_>, message: Value<'_>) {
+    fn old_message(&mut self, b: &mut TrajectoryBuilder, record: &Record<'_>, message: Value<'_>) {
         let author = turn::author(message.word("role")).unwrap_or(Author::System);
-        let mut turn = Turn::new(b, &mut self.open, record, message, author, None, None);
+        let mut turn = TurnMessage::new(b, &mut self.open, record, message, author, None, None);
         message.items_at("tool_results").for_each(|result| answer(&mut turn, record, result));
         let segments = message.get("segments");
         for part in segments.into_iter().flat_map(Value::items) {
@@ -111,7 +112,7 @@ impl ZedDialect {
     }
 }
 
-fn block(turn: &mut Turn<'_, '_>, part: Value<'_>) {
+fn block(turn: &mut TurnMessage<'_, '_>, part: Value<'_>) {
     let Some((key, value)) = part.fields().next() else {
         turn.unknown("", part);
         return;
@@ -128,10 +129,10 @@ fn block(turn: &mut Turn<'_, '_>, part: Value<'_>) {
     }
 }
 
-fn answer(turn: &mut Turn<'_, '_>, record: &Record<'_>, result: Value<'_>) {
+fn answer(turn: &mut TurnMessage<'_, '_>, record: &Record<'_>, result: Value<'_>) {
     let content = result.get("content");
     let text = content.and_then(|c| c.get("Text")).or(content);
-    let answer = Answer::new(text.map(|t| record.payload(t)), record.at_value(result));
+    let answer = ReaderResult::new(text.map(|t| record.payload(t)), record.at_value(result));
     let answer = match result.get("is_error").and_then(Value::as_bool) {
         Some(failed) => answer.protocol(failed),
         None => answer,

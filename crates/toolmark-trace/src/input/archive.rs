@@ -1,7 +1,7 @@
 //! The JSON entries of a zip archive, one record each.
 
-use super::limits::Limits;
-use crate::diagnostic::{Diagnostic, Severity};
+use super::limits::ReadLimits;
+use crate::diagnostic::{Diagnostic, DiagnosticSeverity};
 use crate::format::Out;
 use crate::model::Block;
 use std::io::{Cursor, Read};
@@ -29,7 +29,7 @@ pub(crate) struct Archive {
     zip: zip::ZipArchive<Cursor<Vec<u8>>>,
     names: Vec<String>,
     next: usize,
-    limits: Limits,
+    limits: ReadLimits,
     file: Arc<str>,
     packed: u64,
     written: u64,
@@ -38,7 +38,7 @@ pub(crate) struct Archive {
 impl Archive {
     pub(crate) fn open(
         bytes: Vec<u8>,
-        limits: Limits,
+        limits: ReadLimits,
         file: Arc<str>,
     ) -> Result<Self, ArchiveError> {
         let packed = bytes.len() as u64;
@@ -71,7 +71,7 @@ impl Archive {
                 Err(problem) => {
                     out.skipped += 1;
                     let message = format!("failed to read entry {name}: {problem}");
-                    out.report(Diagnostic::file(Severity::Skipped, &self.file, message));
+                    out.report(Diagnostic::file(DiagnosticSeverity::Skipped, &self.file, message));
                 }
             }
         }

@@ -5,7 +5,7 @@
 
 use std::cell::RefCell;
 use std::sync::{Mutex, PoisonError};
-use toolmark_scan::{Lines, Scanner, Value};
+use toolmark_scan::{Scanner, TextLines, Value};
 
 /// Number of bytes read from a file at once.
 pub(crate) const BLOCK_SIZE: usize = 256 << 10;
@@ -35,7 +35,7 @@ pub(crate) fn give_back(text: String) {
 
 thread_local! {
     /// Line index and scanners of this thread's last file.
-    static LINES: RefCell<Lines> = RefCell::default();
+    static LINES: RefCell<TextLines> = RefCell::default();
     static SCANNERS: RefCell<Vec<Scanner>> = RefCell::default();
 }
 
@@ -44,7 +44,7 @@ thread_local! {
 const MAX_SCANNERS: usize = 2;
 
 /// Returns a line index that may have space from an earlier file.
-pub(crate) fn lines() -> Lines {
+pub(crate) fn lines() -> TextLines {
     LINES.take()
 }
 
@@ -54,7 +54,7 @@ pub(crate) fn scanner() -> Scanner {
 }
 
 /// Keeps the space of a line index for the next file.
-pub(crate) fn keep_lines(lines: Lines) {
+pub(crate) fn keep_lines(lines: TextLines) {
     // A thread that ends has no next file.
     let _ = LINES.try_with(|kept| kept.replace(lines));
 }

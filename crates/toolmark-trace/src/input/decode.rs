@@ -1,7 +1,7 @@
 //! Decodes a file to plain UTF-8 from gzip, zstd and UTF-16.
 
 use super::buffers::{self, BLOCK_SIZE};
-use super::limits::Limits;
+use super::limits::ReadLimits;
 use std::io::{self, Cursor, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -44,7 +44,7 @@ pub(crate) fn fill(from: &mut dyn Read, to: &mut Vec<u8>, n: usize) -> io::Resul
 }
 
 /// Decompresses at most twice (a `.gz` of a `.zst` is a user's mistake, not an attack).
-pub(crate) fn decompressed(mut head: Head, limits: Limits) -> io::Result<Head> {
+pub(crate) fn decompressed(mut head: Head, limits: ReadLimits) -> io::Result<Head> {
     for _ in 0..2 {
         let read = Arc::new(AtomicU64::new(0));
         let packed = match head.bytes.as_slice() {
@@ -52,7 +52,7 @@ pub(crate) fn decompressed(mut head: Head, limits: Limits) -> io::Result<Head> {
             [0x28, 0xb5, 0x2f, 0xfd, ..] => Packing::Zstd,
             _ => return Ok(head),
         };
-        let counted = Counted { inner: head.into_reader(), read: Arc::clone(&read) };
+        let counted = ByteCounter { inner: head.into_reader(), read: Arc::clone(&read) };
         let plain: Box<dyn Read + Send> = match packed {
             Packing::Gzip => Box::new(flate2::read::MultiGzDecoder::new(counted)),
             Packing::Zstd => Box::new(zstd::Decoder::new(counted)?),
@@ -68,7 +68,7 @@ enum Packing {
 }
 
 /// Converts UTF-16, which Windows shells write when output is redirected.
-pub(crate) fn utf8_from_utf16(head: &mut Head, limits: Limits) -> io::Result<bool> {
+pub(crate) fn utf8_from_utf16(head: &mut Head, limits: ReadLimits) -> io::Result<bool> {
     let little = match head.bytes.as_slice() {
         [0xff, 0xfe, ..] => true,
         [0xfe, 0xff, ..] => false,
@@ -86,12 +86,12 @@ pub(crate) fn utf8_from_utf16(head: &mut Head, limits: Limits) -> io::Result<boo
     Ok(true)
 }
 
-struct Counted {
+struct ByteCounter {
     inner: Box<dyn Read + Send>,
     read: Arc<AtomicU64>,
 }
 
-impl Read for Counted {
+impl Read for ByteCounter {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         let n = self.inner.read(buf)?;
         self.read.fetch_add(n as u64, Ordering::Relaxed);
@@ -104,7 +104,7 @@ struct Bounded {
     inner: Box<dyn Read + Send>,
     packed: Arc<AtomicU64>,
     written: u64,
-    limits: Limits,
+    limits: ReadLimits,
 }
 
 impl Read for Bounded {
@@ -141,7 +141,7 @@ mod tests {
         let gz = gz.finish().unwrap();
         let zst = zstd::encode_all(&gz[..], 1).unwrap();
         for packed in [gz, zst] {
-            let plain = decompressed(head(packed), Limits::default()).unwrap();
+            let plain = decompressed(head(packed), ReadLimits::default()).unwrap();
             assert_eq!(plain.bytes, b"{\"a\":1}");
         }
     }
@@ -149,7 +149,8 @@ mod tests {
     #[test]
     fn a_bomb_is_stopped() {
         let packed = zstd::encode_all(io::repeat(b' ').take(64 << 20), 1).unwrap();
-        let limits = Limits { expansion: 100, expansion_floor: 1 << 20, ..Limits::default() };
+        let limits =
+            ReadLimits { expansion: 100, expansion_floor: 1 << 20, ..ReadLimits::default() };
         let mut plain = decompressed(head(packed), limits).unwrap();
         let error = plain.read_all(1 << 30).unwrap_err();
         assert!(error.to_string().contains("100 times its size"), "{error}");
@@ -160,7 +161,7 @@ mod tests {
         let mut bytes = vec![0xff, 0xfe];
         bytes.extend("{\"ä\":1}".encode_utf16().flat_map(u16::to_le_bytes));
         let mut head = head(bytes);
-        assert!(utf8_from_utf16(&mut head, Limits::default()).unwrap());
+        assert!(utf8_from_utf16(&mut head, ReadLimits::default()).unwrap());
         assert_eq!(head.bytes, "{\"ä\":1}".as_bytes());
     }
 }

@@ -6,17 +6,19 @@
 
 use super::buffers::{self, BLOCK_SIZE};
 use super::decode::{Head, fill};
-use super::limits::Limits;
-use crate::diagnostic::{Diagnostic, Severity};
-use crate::format::{Out, Shape};
+use super::limits::ReadLimits;
+use crate::diagnostic::{Diagnostic, DiagnosticSeverity};
+use crate::format::{Out, RecordLayout};
 use crate::model::{At, Block};
 use std::io::Read;
 use std::sync::Arc;
-use toolmark_scan::{Doc, Lines, ScanError, Scanner, Shared, Split, Utf8, into_utf8, value_end};
+use toolmark_scan::{
+    Doc, ScanError, Scanner, Shared, Split, TextLines, Utf8, into_utf8, value_end,
+};
 
 /// Position of a record in a block.
 #[derive(Clone)]
-pub(crate) struct Frame {
+pub(crate) struct RecordFrame {
     pub(crate) block: Shared<Block>,
     pub(crate) start: usize,
     pub(crate) end: usize,
@@ -24,7 +26,7 @@ pub(crate) struct Frame {
     line: Option<usize>,
 }
 
-impl Frame {
+impl RecordFrame {
     /// Returns whether both are the same range of the same block.
     pub(crate) fn is(&self, other: &Self) -> bool {
         self.block.ptr_eq(&other.block) && (self.start, self.end) == (other.start, other.end)
@@ -46,8 +48,8 @@ pub(crate) struct Frames {
     source: Box<dyn Read + Send>,
     pending: Vec<u8>,
     at_end: bool,
-    shape: Shape,
-    limits: Limits,
+    shape: RecordLayout,
+    limits: ReadLimits,
     file: Arc<str>,
     base: u64,
     line: u32,
@@ -57,7 +59,7 @@ pub(crate) struct Frames {
     /// Range of the first value, until it is read, if known.
     first: Option<(usize, usize)>,
     /// The lines of the last block that consists of lines.
-    lines: Lines,
+    lines: TextLines,
     lines_of: Option<Shared<Block>>,
     /// Line that contains the cursor, or an earlier one.
     at_line: usize,
@@ -72,8 +74,8 @@ impl Frames {
     pub(crate) fn new(
         head: Head,
         skipped: u64,
-        shape: Shape,
-        limits: Limits,
+        shape: RecordLayout,
+        limits: ReadLimits,
         file: Arc<str>,
     ) -> Self {
         Self {
@@ -104,17 +106,17 @@ impl Frames {
     }
 
     /// Returns the layout of the records.
-    pub(crate) fn shape(&self) -> Shape {
+    pub(crate) fn shape(&self) -> RecordLayout {
         self.shape
     }
 
     /// Returns the next record, or `None` at the end of the file.
-    pub(crate) fn next(&mut self, out: &mut Out) -> Option<Frame> {
+    pub(crate) fn next(&mut self, out: &mut Out) -> Option<RecordFrame> {
         loop {
             if let Some(block) = self.block.clone() {
                 let (found, line) = match self.shape {
-                    Shape::Array => (next_element(&block.text, self.cursor), None),
-                    Shape::Values => {
+                    RecordLayout::Array => (next_element(&block.text, self.cursor), None),
+                    RecordLayout::Values => {
                         let first = self.first.take();
                         (first.or_else(|| next_value(&block.text, self.cursor)), None)
                     }
@@ -123,7 +125,7 @@ impl Frames {
                 };
                 if let Some((start, end)) = found {
                     self.cursor = end;
-                    return Some(Frame { block, start, end, line });
+                    return Some(RecordFrame { block, start, end, line });
                 }
             }
             self.block = None;
@@ -155,7 +157,7 @@ impl Frames {
     /// Parses a record, using the index of its line if it is a line.
     pub(crate) fn parse<'a>(
         &self,
-        frame: &'a Frame,
+        frame: &'a RecordFrame,
         scanner: &'a mut Scanner,
     ) -> Result<Doc<'a>, ScanError> {
         match frame.line.filter(|_| self.has_lines_of(&frame.block)) {
@@ -166,10 +168,10 @@ impl Frames {
 
     /// After a line that did not parse: returns the value that starts with it and continues on the
     /// following lines, if there is one.
-    pub(crate) fn join_lines(&mut self, frame: &Frame) -> Option<Frame> {
+    pub(crate) fn join_lines(&mut self, frame: &RecordFrame) -> Option<RecordFrame> {
         const MAX_JOINS: u32 = 256;
         let text = &frame.block.text;
-        if self.shape != Shape::Lines
+        if self.shape != RecordLayout::Lines
             || self.joins >= MAX_JOINS
             || !text[frame.start..].starts_with(['{', '['])
         {
@@ -199,7 +201,7 @@ impl Frames {
 
     /// Returns a value that starts with this line and ends in a later block: a pretty-printed
     /// document after a line of text.
-    fn join_beyond_block(&mut self, frame: &Frame) -> Option<Frame> {
+    fn join_beyond_block(&mut self, frame: &RecordFrame) -> Option<RecordFrame> {
         const MAX_IN_VAIN: u32 = 4;
         let block = &frame.block;
         let line = frame.text().trim_end();
@@ -240,11 +242,11 @@ impl Frames {
         // Should it not be a value after all, reading goes on behind its first line.
         self.cursor = frame.end - frame.start;
         self.block = Some(Shared::clone(&joined));
-        Some(Frame { block: joined, start: 0, end, line: None })
+        Some(RecordFrame { block: joined, start: 0, end, line: None })
     }
 
     /// Accepts joined lines as one value and continues after it.
-    pub(crate) fn accept(&mut self, joined: &Frame) {
+    pub(crate) fn accept(&mut self, joined: &RecordFrame) {
         self.cursor = joined.end;
     }
 
@@ -258,7 +260,11 @@ impl Frames {
                     Ok(at_end) => self.at_end = at_end,
                     Err(error) => {
                         let message = format!("reading stopped: {error}");
-                        out.report(Diagnostic::file(Severity::Error, &self.file, message));
+                        out.report(Diagnostic::file(
+                            DiagnosticSeverity::Error,
+                            &self.file,
+                            message,
+                        ));
                         out.skipped += 1;
                         self.at_end = true;
                     }
@@ -283,7 +289,7 @@ impl Frames {
     /// Returns the offset at which the pending bytes can be split after a complete record.
     fn cut(&self) -> Option<usize> {
         match self.shape {
-            Shape::Array => {
+            RecordLayout::Array => {
                 let mut at = 0;
                 if self.at_start() {
                     at = memchr::memchr(b'[', &self.pending)? + 1;
@@ -299,7 +305,7 @@ impl Frames {
                 }
                 last
             }
-            Shape::Values => None,
+            RecordLayout::Values => None,
             _ => memchr::memrchr(b'\n', &self.pending).map(|n| n + 1),
         }
     }
@@ -315,7 +321,7 @@ impl Frames {
         }
         let bytes = std::mem::replace(&mut self.pending, rest);
         let length = bytes.len() as u64;
-        let has_lines = !matches!(self.shape, Shape::Array | Shape::Values);
+        let has_lines = !matches!(self.shape, RecordLayout::Array | RecordLayout::Values);
         let made = if has_lines { self.lines.find(bytes) } else { into_utf8(bytes) };
         let (text, broken) = match made {
             Utf8::Valid(text) => (text, None),
@@ -327,7 +333,7 @@ impl Frames {
             out.skip(&At::new(&block, first), "invalid UTF-8, read with replacement characters");
         }
         self.cursor = 0;
-        if self.shape == Shape::Array && self.at_start() {
+        if self.shape == RecordLayout::Array && self.at_start() {
             self.cursor = memchr::memchr(b'[', block.text.as_bytes()).map_or(0, |n| n + 1);
         }
         if has_lines && self.lines.count() > 0 {
@@ -367,7 +373,7 @@ impl Frames {
             self.limits.record >> 20
         );
         out.skipped += 1;
-        out.report(Diagnostic::file(Severity::Error, &self.file, message));
+        out.report(Diagnostic::file(DiagnosticSeverity::Error, &self.file, message));
         self.pending = Vec::new();
         self.at_end = true;
     }
@@ -442,11 +448,11 @@ mod tests {
     use super::*;
     use std::io::Cursor;
 
-    fn frames(text: &str, shape: Shape) -> Vec<String> {
+    fn frames(text: &str, shape: RecordLayout) -> Vec<String> {
         let head = Head::read(Box::new(Cursor::new(text.to_owned()))).unwrap();
         let file: Arc<str> = "t".into();
         let mut out = Out::new(Arc::clone(&file));
-        let mut frames = Frames::new(head, 0, shape, Limits::default(), file);
+        let mut frames = Frames::new(head, 0, shape, ReadLimits::default(), file);
         let mut all = Vec::new();
         while let Some(frame) = frames.next(&mut out) {
             all.push(frame.text().to_owned());
@@ -456,13 +462,13 @@ mod tests {
 
     #[test]
     fn lines_arrays_and_values() {
-        assert_eq!(frames("a\r\n\n  b\nc", Shape::Lines), ["a\r", "b", "c"]);
+        assert_eq!(frames("a\r\n\n  b\nc", RecordLayout::Lines), ["a\r", "b", "c"]);
         assert_eq!(
-            frames("[\n 1, {\"a\":[2]},\n \"x,]\" ]\n", Shape::Array),
+            frames("[\n 1, {\"a\":[2]},\n \"x,]\" ]\n", RecordLayout::Array),
             ["1", "{\"a\":[2]}", "\"x,]\""]
         );
-        assert_eq!(frames("{\n}\n{\"a\":\n1}", Shape::Values), ["{\n}", "{\"a\":\n1}"]);
-        assert_eq!(frames("[]", Shape::Array), [""; 0]);
+        assert_eq!(frames("{\n}\n{\"a\":\n1}", RecordLayout::Values), ["{\n}", "{\"a\":\n1}"]);
+        assert_eq!(frames("[]", RecordLayout::Array), [""; 0]);
     }
 
     #[test]
@@ -474,7 +480,7 @@ mod tests {
             let file: Arc<str> = "x".into();
             let head = Head::read(Box::new(Cursor::new(text.into_bytes()))).unwrap();
             let mut out = Out::new(Arc::clone(&file));
-            let mut frames = Frames::new(head, 0, Shape::Lines, Limits::default(), file);
+            let mut frames = Frames::new(head, 0, RecordLayout::Lines, ReadLimits::default(), file);
             assert_eq!(frames.next(&mut out).unwrap().text(), "Loading…");
             let line = frames.next(&mut out).unwrap();
             let joined = frames.join_lines(&line).unwrap();
@@ -492,13 +498,13 @@ mod tests {
     fn records_across_blocks_are_whole() {
         let element = format!("{{\"a\":\"{}\"}}", "x".repeat(10_000));
         let lines = vec![element.clone(); 100].join("\n");
-        assert!(frames(&lines, Shape::Lines).iter().all(|f| *f == element));
-        assert_eq!(frames(&lines, Shape::Lines).len(), 100);
+        assert!(frames(&lines, RecordLayout::Lines).iter().all(|f| *f == element));
+        assert_eq!(frames(&lines, RecordLayout::Lines).len(), 100);
         let array = format!("[{}]", vec![element.clone(); 100].join(", "));
-        let found = frames(&array, Shape::Array);
+        let found = frames(&array, RecordLayout::Array);
         assert_eq!(found.len(), 100);
         assert!(found.iter().all(|f| *f == element));
         let long = format!("{{\"a\":\"{}\"}}", "x".repeat(BLOCK_SIZE * 3));
-        assert_eq!(frames(&format!("{long}\n1\n"), Shape::Lines), [long.as_str(), "1"]);
+        assert_eq!(frames(&format!("{long}\n1\n"), RecordLayout::Lines), [long.as_str(), "1"]);
     }
 }

@@ -2,11 +2,11 @@
 
 /// Limits on reading; the defaults fit every known real trace.
 #[derive(Debug, Clone, Copy)]
-pub struct Limits {
+pub struct ReadLimits {
     /// Maximum size of a single record (line, array element, document), in bytes.
     pub record: usize,
     /// Maximum decompressed size as a multiple of the compressed size; checked only above
-    /// [`Limits::expansion_floor`].
+    /// [`ReadLimits::expansion_floor`].
     pub expansion: u64,
     /// Decompressed size, in bytes, below which the expansion is not limited.
     pub expansion_floor: u64,
@@ -14,7 +14,7 @@ pub struct Limits {
     pub entries: usize,
 }
 
-impl Default for Limits {
+impl Default for ReadLimits {
     fn default() -> Self {
         Self { record: 1 << 30, expansion: 1_000, expansion_floor: 256 << 20, entries: 1_000_000 }
     }

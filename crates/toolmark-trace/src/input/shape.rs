@@ -1,40 +1,40 @@
 //! Detects the layout of the records of a file by its first bytes.
 
 use super::buffers;
-use crate::format::Shape;
+use crate::format::RecordLayout;
 use toolmark_scan::{Scanner, Split, value_end};
 
 /// Result of detecting the layout.
-pub(crate) struct Decided {
-    pub(crate) shape: Shape,
+pub(crate) struct DetectedLayout {
+    pub(crate) shape: RecordLayout,
     /// First value, if it had to be parsed for the detection.
-    pub(crate) first: Option<Parsed>,
+    pub(crate) first: Option<ParsedValue>,
 }
 
 /// A value in the first bytes, with its range, and the scanner that has parsed it.
-pub(crate) struct Parsed {
+pub(crate) struct ParsedValue {
     pub(crate) start: usize,
     pub(crate) end: usize,
     pub(crate) scanner: Scanner,
 }
 
-impl From<Shape> for Decided {
-    fn from(shape: Shape) -> Self {
+impl From<RecordLayout> for DetectedLayout {
+    fn from(shape: RecordLayout) -> Self {
         Self { shape, first: None }
     }
 }
 
 /// Detects the layout by the first bytes; `complete` means that they are the whole file.
-pub(crate) fn decide(head: &[u8], complete: bool) -> Decided {
+pub(crate) fn decide(head: &[u8], complete: bool) -> DetectedLayout {
     let Some(start) = head.iter().position(|b| !b.is_ascii_whitespace()) else {
-        return Shape::Lines.into();
+        return RecordLayout::Lines.into();
     };
     let body = &head[start..];
     match body[0] {
         b'{' => decide_object(body, start),
         b'[' => decide_array(body, complete).into(),
-        _ if is_binary(head, complete) => Shape::Binary.into(),
-        _ => Shape::Lines.into(),
+        _ if is_binary(head, complete) => RecordLayout::Binary.into(),
+        _ => RecordLayout::Lines.into(),
     }
 }
 
@@ -62,18 +62,22 @@ fn parses(bytes: &[u8]) -> bool {
 
 /// Detects the layout of a file that begins with an object; `start` is the offset of the body
 /// in the file.
-fn decide_object(body: &[u8], start: usize) -> Decided {
+fn decide_object(body: &[u8], start: usize) -> DetectedLayout {
     let Some(line_end) = memchr::memchr(b'\n', body) else {
-        return if is_glued(body) { Shape::Values.into() } else { Shape::Lines.into() };
+        return if is_glued(body) {
+            RecordLayout::Values.into()
+        } else {
+            RecordLayout::Lines.into()
+        };
     };
     // One whole value is a line, be it JSON or not.
     if let Split::End(end) = value_end(&body[..line_end])
         && body[end..line_end].trim_ascii().is_empty()
     {
-        return Shape::Lines.into();
+        return RecordLayout::Lines.into();
     }
     if is_glued(&body[..line_end]) {
-        return Shape::Values.into();
+        return RecordLayout::Values.into();
     }
     // A line that opens brackets and goes on below is pretty-printed; one that
     // is merely broken is followed by a line of its own.
@@ -81,17 +85,17 @@ fn decide_object(body: &[u8], start: usize) -> Decided {
     match value_end(body) {
         Split::End(end) if end > line_end => match parsed(&body[..end]) {
             Some(scanner) => {
-                let first = Some(Parsed { start, end: start + end, scanner });
-                Decided { shape: Shape::Values, first }
+                let first = Some(ParsedValue { start, end: start + end, scanner });
+                DetectedLayout { shape: RecordLayout::Values, first }
             }
-            None => Shape::Lines.into(),
+            None => RecordLayout::Lines.into(),
         },
         Split::Incomplete
             if line.ends_with(b"{") || line.ends_with(b"[") || line.ends_with(b",") =>
         {
-            Shape::Values.into()
+            RecordLayout::Values.into()
         }
-        _ => Shape::Lines.into(),
+        _ => RecordLayout::Lines.into(),
     }
 }
 
@@ -112,7 +116,7 @@ fn is_glued(line: &[u8]) -> bool {
     objects > 1 && rest.is_empty()
 }
 
-fn decide_array(body: &[u8], complete: bool) -> Shape {
+fn decide_array(body: &[u8], complete: bool) -> RecordLayout {
     let inside = body[1..].trim_ascii_start();
     let element = inside;
     match element.first() {
@@ -121,21 +125,21 @@ fn decide_array(body: &[u8], complete: bool) -> Shape {
         Some(_) => match value_end(element) {
             Split::End(end) if parses(&element[..end]) => {}
             Split::Incomplete if matches!(element[0], b'{' | b'[' | b'"') => {}
-            _ => return Shape::Lines,
+            _ => return RecordLayout::Lines,
         },
-        None if complete => return Shape::Lines,
+        None if complete => return RecordLayout::Lines,
         None => {}
     }
     let Some(line_end) = memchr::memchr(b'\n', body) else {
-        return Shape::Array;
+        return RecordLayout::Array;
     };
     let more = body[line_end..].trim_ascii_start();
     match value_end(&body[..line_end]) {
         // Each line is an array of its own.
         Split::End(end) if body[end..line_end].trim_ascii().is_empty() && !more.is_empty() => {
-            Shape::Lines
+            RecordLayout::Lines
         }
-        _ => Shape::Array,
+        _ => RecordLayout::Array,
     }
 }
 
@@ -146,24 +150,24 @@ mod tests {
     #[test]
     fn shapes() {
         for (head, want) in [
-            ("", Shape::Lines),
-            ("{\"a\":1}\n{\"a\":2}\n", Shape::Lines),
-            ("{\"a\":1}", Shape::Lines),
-            ("{\"a\":1}{\"a\":2}", Shape::Values),
-            ("{\"a\":1} {\"a\":2}\n{\"a\":3}\n", Shape::Values),
-            ("{\"a\":1}{\"a\n{\"a\":3}\n", Shape::Lines),
-            ("{\n  \"a\": 1\n}\n", Shape::Values),
-            ("{\n  \"a\": 1\n}\n{\n  \"a\": 2\n}\n", Shape::Values),
-            ("{\n  \"a\": \"long", Shape::Values),
-            ("{\"a\": \"cut\n{\"a\":1}\n", Shape::Lines),
-            ("[\n  {\"a\":1},\n {\"a\":2}]", Shape::Array),
-            ("[{\"a\":1}]", Shape::Array),
-            ("[{\"a\":1}]\n[{\"a\":1}]\n", Shape::Lines),
-            ("[]", Shape::Array),
-            ("[DEBUG] start\n{\"a\":1}\n", Shape::Lines),
-            ("[2026-01-31T10:00:00] exec\n", Shape::Lines),
-            ("warning: x\n{\"a\":1}\n", Shape::Lines),
-            ("\n\u{0}\u{12}ab", Shape::Binary),
+            ("", RecordLayout::Lines),
+            ("{\"a\":1}\n{\"a\":2}\n", RecordLayout::Lines),
+            ("{\"a\":1}", RecordLayout::Lines),
+            ("{\"a\":1}{\"a\":2}", RecordLayout::Values),
+            ("{\"a\":1} {\"a\":2}\n{\"a\":3}\n", RecordLayout::Values),
+            ("{\"a\":1}{\"a\n{\"a\":3}\n", RecordLayout::Lines),
+            ("{\n  \"a\": 1\n}\n", RecordLayout::Values),
+            ("{\n  \"a\": 1\n}\n{\n  \"a\": 2\n}\n", RecordLayout::Values),
+            ("{\n  \"a\": \"long", RecordLayout::Values),
+            ("{\"a\": \"cut\n{\"a\":1}\n", RecordLayout::Lines),
+            ("[\n  {\"a\":1},\n {\"a\":2}]", RecordLayout::Array),
+            ("[{\"a\":1}]", RecordLayout::Array),
+            ("[{\"a\":1}]\n[{\"a\":1}]\n", RecordLayout::Lines),
+            ("[]", RecordLayout::Array),
+            ("[DEBUG] start\n{\"a\":1}\n", RecordLayout::Lines),
+            ("[2026-01-31T10:00:00] exec\n", RecordLayout::Lines),
+            ("warning: x\n{\"a\":1}\n", RecordLayout::Lines),
+            ("\n\u{0}\u{12}ab", RecordLayout::Binary),
         ] {
             assert_eq!(decide(head.as_bytes(), true).shape, want, "{head:?}");
         }

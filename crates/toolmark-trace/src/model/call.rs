@@ -1,6 +1,6 @@
 //! One tool call with its result.
 
-use super::{At, Level, Payload, Status, Text, ToolName};
+use super::{At, Payload, Status, StatusLevel, Text, ToolName};
 use jiff::{SignedDuration, Timestamp};
 use toolmark_base::word_enum;
 
@@ -32,7 +32,7 @@ pub struct Call {
     /// Status of the call.
     pub status: Status,
     /// Evidence for [`Call::status`].
-    pub level: Level,
+    pub level: StatusLevel,
     /// Exit code, from the source or from the text of the result.
     pub exit_code: Option<i64>,
     /// Time of the request.

@@ -15,7 +15,7 @@ word_enum! {
 
 /// A statement of the source about how the run as a whole went.
 #[derive(Debug, Clone)]
-pub struct Declared {
+pub struct RunDeclaration {
     /// Whether it succeeded.
     pub outcome: DeclaredOutcome,
     /// The statement, short: `reward 0.0`, `success false`, `max_turns`.
@@ -27,7 +27,7 @@ pub struct Declared {
 impl Trajectory {
     /// Adds a statement about the run. The first statement that it failed is the one
     /// that is kept.
-    pub(crate) fn declare(&mut self, declared: Declared) {
+    pub(crate) fn declare(&mut self, declared: RunDeclaration) {
         let known = self.declared.as_ref().map(|known| known.outcome);
         let is_worse =
             known != Some(DeclaredOutcome::Failed) && known.is_none_or(|k| declared.outcome > k);
@@ -39,7 +39,7 @@ impl Trajectory {
     /// Returns the outcome that the source declares. A reward, a score or a flag decides; without
     /// one, an end reason that names an error or a limit is a failure.
     #[must_use]
-    pub fn declared_outcome(&self) -> Option<Declared> {
+    pub fn declared_outcome(&self) -> Option<RunDeclaration> {
         if self.declared.is_some() {
             return self.declared.clone();
         }
@@ -49,7 +49,7 @@ impl Trajectory {
             Some(last) if word.at().location().line == 0 => last.at.clone(),
             _ => word.at(),
         };
-        Some(Declared { outcome: DeclaredOutcome::Failed, says: word.clone(), at })
+        Some(RunDeclaration { outcome: DeclaredOutcome::Failed, says: word.clone(), at })
     }
 }
 

@@ -51,7 +51,7 @@ word_enum! {
 word_enum! {
     /// Completeness of the recorded calls, as returned by
     /// [`Trajectory::calls_recorded`](crate::Trajectory::calls_recorded).
-    pub enum Recorded {
+    pub enum RecordedCalls {
         /// All calls are recorded: an absent call was not made.
         Fully = "recorded",
         /// Some calls are recorded: those were made, and possibly others.

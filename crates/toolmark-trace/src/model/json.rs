@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value};
 use std::cell::RefCell;
-use toolmark_scan::{Kind, Scanner};
+use toolmark_scan::{JsonKind, Scanner};
 
 /// Minimum length at which scanning is faster than serde_json.
 const WORTH_SCANNING: usize = 256;
@@ -30,15 +30,15 @@ pub(super) fn parse(text: &str) -> Option<Value> {
 
 fn value(scanned: toolmark_scan::Value<'_>) -> Option<Value> {
     Some(match scanned.kind() {
-        Kind::Object => {
+        JsonKind::Object => {
             let mut map = Map::with_capacity(scanned.fields().count());
             for (key, of_key) in scanned.fields() {
                 map.insert(key.str()?.into_owned(), value(of_key)?);
             }
             Value::Object(map)
         }
-        Kind::Array => Value::Array(scanned.items().map(value).collect::<Option<_>>()?),
-        Kind::String => Value::String(scanned.str()?.into_owned()),
+        JsonKind::Array => Value::Array(scanned.items().map(value).collect::<Option<_>>()?),
+        JsonKind::String => Value::String(scanned.str()?.into_owned()),
         _ => serde_json::from_str(scanned.raw()).ok()?,
     })
 }

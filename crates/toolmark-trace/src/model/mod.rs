@@ -16,16 +16,16 @@ mod usage;
 pub use call::{Actor, Call, CallResult};
 pub(crate) use completeness::Ending;
 pub use completeness::{Completeness, Gap};
-pub use declared::{Declared, DeclaredOutcome};
-pub use fidelity::{Fact, Fidelity, Recorded};
+pub use declared::{DeclaredOutcome, RunDeclaration};
+pub use fidelity::{Fact, Fidelity, RecordedCalls};
 pub use name::{Canonical, ToolName};
 pub use payload::{Form, Payload};
-pub use status::{Level, Status};
+pub use status::{Status, StatusLevel};
 pub(crate) use text::floor;
 pub use text::{At, Block, Location, Text};
 pub use trajectory::{
-    Agent, Event, EventKind, Expected, ExpectedCall, Move, Parent, Stated, Step, ToolDefinition,
-    Trajectory,
+    Agent, Event, EventKind, ExpectedCall, Move, Parent, Stated, Step, TaskExpectation,
+    ToolDefinition, Trajectory,
 };
 pub(crate) use trajectory::{MAX_DEPTH, names_call};
-pub use usage::{Convention, Cost, Normalised, Tokens, Usage};
+pub use usage::{Convention, Cost, Normalised, Usage, UsageTokens};

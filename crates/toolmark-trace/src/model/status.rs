@@ -30,7 +30,7 @@ impl Status {
 
 word_enum! {
     /// Evidence for a [`Status`], strongest first.
-    pub enum Level {
+    pub enum StatusLevel {
         /// A dedicated field: `is_error`, `success`, a span status.
         Protocol = "protocol",
         /// An exit code in the text of the result.

@@ -24,22 +24,22 @@ pub struct Block {
     pub(crate) column: u32,
     pub(crate) file: Arc<str>,
     /// Computed when a location is first requested.
-    layout: OnceLock<Layout>,
+    layout: OnceLock<BlockLayout>,
 }
 
 /// Line breaks of a block, and its number of characters.
 #[derive(Debug)]
-struct Layout {
+struct BlockLayout {
     /// Offsets of the line breaks, in order.
     breaks: Vec<u32>,
     /// Whether every byte is a character.
     is_ascii: bool,
-    /// Number of characters before every [`Layout::STRIDE`]th byte. Computed for the first
+    /// Number of characters before every [`BlockLayout::STRIDE`]th byte. Computed for the first
     /// position that is far from the start of its line.
     characters: OnceLock<Vec<u32>>,
 }
 
-impl Layout {
+impl BlockLayout {
     /// Number of bytes between two character counts.
     const STRIDE: usize = 512;
     /// Maximum number of bytes whose characters are counted directly.
@@ -82,7 +82,7 @@ impl Layout {
 
 /// Line number, and number of characters before a byte.
 #[derive(Debug, Clone, Copy)]
-struct Mark {
+struct LineMark {
     line: u32,
     column: u32,
 }
@@ -97,10 +97,10 @@ impl Block {
     /// Returns line and column of a byte. Lines and characters are counted once, so that locating
     /// everything in a block costs one pass over it, whatever the length of its lines and the
     /// order of the positions.
-    fn mark(&self, offset: usize) -> Mark {
+    fn mark(&self, offset: usize) -> LineMark {
         let bytes = self.text.as_bytes();
         let offset = offset.min(bytes.len());
-        let layout = self.layout.get_or_init(|| Layout::new(bytes));
+        let layout = self.layout.get_or_init(|| BlockLayout::new(bytes));
         let lines = layout.breaks.partition_point(|at| (*at as usize) < offset);
         let start = match lines.checked_sub(1) {
             Some(last) => layout.breaks[last] as usize + 1,
@@ -108,7 +108,7 @@ impl Block {
         };
         let here = layout.characters_between(bytes, start, offset);
         let column = if lines == 0 { self.column.saturating_add(here) } else { here };
-        Mark { line: self.line.saturating_add(lines as u32), column }
+        LineMark { line: self.line.saturating_add(lines as u32), column }
     }
 
     /// Returns the text of the block.

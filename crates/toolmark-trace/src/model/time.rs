@@ -3,18 +3,18 @@
 //! missing time, the year 1 or the first second of 1970, is treated as missing.
 
 use jiff::{SignedDuration, Timestamp};
-use toolmark_scan::{Kind, Value};
+use toolmark_scan::{JsonKind, Value};
 
 /// Parses a time from text or number; a text without a zone is treated as UTC.
 #[must_use]
 pub fn from_value(value: Value<'_>) -> Option<Timestamp> {
     match value.kind() {
-        Kind::String => {
+        JsonKind::String => {
             let raw = value.inner()?;
             from_text(raw).or_else(|| from_count(raw))
         }
-        Kind::Number => from_count(value.raw()),
-        Kind::Array => {
+        JsonKind::Number => from_count(value.raw()),
+        JsonKind::Array => {
             let mut parts = value.items();
             let (seconds, nanos) = (parts.next()?.as_i64()?, parts.next()?.as_i64()?);
             Timestamp::new(seconds, i32::try_from(nanos).ok()?).ok()

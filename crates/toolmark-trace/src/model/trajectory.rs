@@ -1,7 +1,8 @@
 //! The trajectory: a run of one agent.
 
 use super::{
-    At, Call, Completeness, Cost, Declared, Fact, Fidelity, Payload, Recorded, Text, Usage,
+    At, Call, Completeness, Cost, Fact, Fidelity, Payload, RecordedCalls, RunDeclaration, Text,
+    Usage,
 };
 use jiff::{SignedDuration, Timestamp};
 use std::collections::HashMap;
@@ -62,7 +63,7 @@ pub struct Trajectory {
     pub outcome: Option<Text>,
     /// Whether the source says that the run succeeded, in a reward, a score or a flag;
     /// see [`Trajectory::declared_outcome`].
-    pub declared: Option<Declared>,
+    pub declared: Option<RunDeclaration>,
     /// Statements of the source about the run as a whole.
     pub stated: Stated,
     /// Whether the run of this sub-agent was read from records of its parent, because it has no
@@ -97,13 +98,13 @@ pub struct Stated {
     /// Row from which the run was read, if runs are rows of a dataset.
     pub row: Option<Payload>,
     /// Calls and answers that the task expects.
-    pub expected: Option<Expected>,
+    pub expected: Option<TaskExpectation>,
 }
 
 /// Calls and answers that a task expects of the agent. An empty list of calls says that nothing
 /// is to be changed.
 #[derive(Debug, Clone, Default)]
-pub struct Expected {
+pub struct TaskExpectation {
     /// Calls.
     pub calls: Vec<ExpectedCall>,
     /// Values that a message to the user must contain.
@@ -461,7 +462,7 @@ impl Trajectory {
     /// Other unknown records are not: every agent adds kinds of them all the time.
     /// Where no call is there but one may have been, nothing can be said about any.
     #[must_use]
-    pub fn calls_recorded(&self) -> Recorded {
+    pub fn calls_recorded(&self) -> RecordedCalls {
         let lacks = self.fidelity.lacks(Fact::Calls)
             || self.lost_records().is_some()
             || self.orphans > 0
@@ -469,20 +470,20 @@ impl Trajectory {
         if self.calls.is_empty() {
             let some_made = self.stated.calls.is_some_and(|stated| stated > 0);
             return match lacks || some_made || self.is_not_understood() {
-                true => Recorded::Not,
-                false => Recorded::Fully,
+                true => RecordedCalls::Not,
+                false => RecordedCalls::Fully,
             };
         }
         match lacks {
-            true => Recorded::Partly,
-            false => Recorded::Fully,
+            true => RecordedCalls::Partly,
+            false => RecordedCalls::Fully,
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Recorded;
+    use super::RecordedCalls;
     use crate::testing::read_text;
 
     #[test]
@@ -499,17 +500,17 @@ mod tests {
             r#"{"type":"tool_call.brand-new","uuid":"d","parentUuid":"u","sessionId":"s"}"#;
         let orphan = r#"{"type":"user","uuid":"e","parentUuid":"u","sessionId":"s","message":{"content":[{"type":"tool_result","tool_use_id":"x","content":"?"}]}}"#;
         for (lines, expected, unknown) in [
-            (&[][..], Recorded::Fully, 0),
-            (&[said], Recorded::Fully, 0),
-            (&[said, odd_line], Recorded::Fully, 1),
-            (&[odd_line, odd_line], Recorded::Not, 1),
+            (&[][..], RecordedCalls::Fully, 0),
+            (&[said], RecordedCalls::Fully, 0),
+            (&[said, odd_line], RecordedCalls::Fully, 1),
+            (&[odd_line, odd_line], RecordedCalls::Not, 1),
             // Calls that may have been made, and none that is there.
-            (&[said, odd_tool], Recorded::Not, 1),
-            (&[said, odd_block], Recorded::Not, 1),
-            (&[said, orphan], Recorded::Not, 0),
-            (&[called, odd_tool], Recorded::Partly, 1),
-            (&[called, orphan], Recorded::Partly, 0),
-            (&[called, odd_line], Recorded::Fully, 1),
+            (&[said, odd_tool], RecordedCalls::Not, 1),
+            (&[said, odd_block], RecordedCalls::Not, 1),
+            (&[said, orphan], RecordedCalls::Not, 0),
+            (&[called, odd_tool], RecordedCalls::Partly, 1),
+            (&[called, orphan], RecordedCalls::Partly, 0),
+            (&[called, odd_line], RecordedCalls::Fully, 1),
         ] {
             let read = read_text(&claude(lines));
             let run = &read.runs[0];
@@ -523,30 +524,30 @@ mod tests {
     fn sources_without_calls_say_so() {
         for (text, expected) in [
             // A row of AgentV's index, with and without what the agent did.
-            (r#"{"test_id":"a","target":"t","score":1}"#, Recorded::Not),
-            (r#"{"test_id":"a","target":"t","score":1,"output":"done"}"#, Recorded::Not),
+            (r#"{"test_id":"a","target":"t","score":1}"#, RecordedCalls::Not),
+            (r#"{"test_id":"a","target":"t","score":1,"output":"done"}"#, RecordedCalls::Not),
             (
                 r#"{"test_id":"a","target":"t","score":1,"output":[{"role":"assistant","content":"done"}]}"#,
-                Recorded::Fully,
+                RecordedCalls::Fully,
             ),
             // A trial of Vally, without events and with none.
             (
                 r#"{"trajectory":{"stimulus":{"name":"n"},"output":"x"},"gradeResult":{}}"#,
-                Recorded::Not,
+                RecordedCalls::Not,
             ),
             (
                 r#"{"trajectory":{"stimulus":{"name":"n"},"events":[]},"gradeResult":{}}"#,
-                Recorded::Fully,
+                RecordedCalls::Fully,
             ),
             // `claude -p --output-format json` prints only the end.
             (
                 r#"{"type":"result","subtype":"success","result":"done","num_turns":4,"total_cost_usd":0.1,"session_id":"s"}"#,
-                Recorded::Not,
+                RecordedCalls::Not,
             ),
             // Spans of a web server.
             (
                 r#"{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"aa","spanId":"bb","name":"GET /"}]}]}]}"#,
-                Recorded::Not,
+                RecordedCalls::Not,
             ),
         ] {
             let read = read_text(text);

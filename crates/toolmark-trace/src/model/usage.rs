@@ -4,7 +4,7 @@ use serde::Serialize;
 
 /// Token counts by the source's own convention.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct Tokens {
+pub struct UsageTokens {
     /// Input tokens.
     pub input: u64,
     /// Output tokens.
@@ -26,7 +26,7 @@ fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
-impl Tokens {
+impl UsageTokens {
     /// Adds `other` to every count.
     pub fn add(&mut self, other: Self) {
         self.input = self.input.saturating_add(other.input);
@@ -78,7 +78,7 @@ impl Convention {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Usage {
     /// Counts by the source's own convention.
-    pub recorded: Tokens,
+    pub recorded: UsageTokens,
     /// Total stated by the source, if any.
     pub stated_total: Option<u64>,
     /// Definition of the counts.
@@ -103,14 +103,14 @@ pub struct Normalised {
 impl Usage {
     /// Creates usage without a stated total.
     #[must_use]
-    pub fn new(recorded: Tokens, convention: Convention) -> Self {
+    pub fn new(recorded: UsageTokens, convention: Convention) -> Self {
         Self { recorded, stated_total: None, convention }
     }
 
     /// Creates usage of a source that relays many providers: the stated total determines the
     /// convention; without a total, the counts are assumed to be inclusive.
     #[must_use]
-    pub fn stated(recorded: Tokens, total: Option<u64>) -> Self {
+    pub fn stated(recorded: UsageTokens, total: Option<u64>) -> Self {
         let apart = Convention { input_includes_cache: false, output_includes_reasoning: false };
         let fits = |c: &Convention| total == Some(Self::new(recorded, *c).total());
         let all = [Convention::INCLUSIVE, Convention::ANTHROPIC, Convention::GEMINI, apart];
@@ -201,7 +201,7 @@ mod tests {
 
     #[test]
     fn one_meaning_for_all() {
-        let tokens = Tokens {
+        let tokens = UsageTokens {
             input: 100,
             output: 10,
             cache_read: 60,
@@ -222,7 +222,7 @@ mod tests {
 
     #[test]
     fn a_total_tells_the_convention() {
-        let tokens = Tokens {
+        let tokens = UsageTokens {
             input: 100,
             output: 10,
             cache_read: 60,

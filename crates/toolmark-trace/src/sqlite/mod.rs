@@ -25,7 +25,7 @@ use std::collections::VecDeque;
 use std::io::{self, Read};
 use std::path::Path;
 use std::time::Duration;
-use stores::Store;
+use stores::StoreKind;
 
 /// Error when opening a session store.
 #[derive(Debug, thiserror::Error)]
@@ -45,14 +45,14 @@ pub fn is_database(head: &[u8]) -> bool {
 }
 
 /// Opens a store and returns its sessions, oldest first, one per line.
-pub fn open(path: &Path) -> Result<Sessions, StoreError> {
+pub fn open(path: &Path) -> Result<StoreSessions, StoreError> {
     let connection = connect(path).map_err(StoreError::Open)?;
     let tables = table_names(&connection).map_err(StoreError::Open)?;
-    let Some(mut store) = Store::of(&tables) else {
+    let Some(mut store) = StoreKind::of(&tables) else {
         return Err(StoreError::Unknown(tables.join(", ")));
     };
     let ids = store.sessions(&connection).map_err(StoreError::Open)?;
-    Ok(Sessions { connection, store, ids: ids.into(), line: Vec::new(), sent: 0 })
+    Ok(StoreSessions { connection, store, ids: ids.into(), line: Vec::new(), sent: 0 })
 }
 
 fn connect(path: &Path) -> rusqlite::Result<Connection> {
@@ -93,16 +93,16 @@ fn table_names(connection: &Connection) -> rusqlite::Result<Vec<String>> {
 
 /// Sessions of a store, as a stream of JSON lines.
 #[derive(Debug)]
-pub struct Sessions {
+pub struct StoreSessions {
     connection: Connection,
-    store: Store,
+    store: StoreKind,
     /// IDs of the sessions that have not been read yet.
     ids: VecDeque<String>,
     line: Vec<u8>,
     sent: usize,
 }
 
-impl Read for Sessions {
+impl Read for StoreSessions {
     fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
         while self.sent >= self.line.len() {
             let Some(id) = self.ids.pop_front() else { return Ok(0) };

@@ -6,14 +6,14 @@ use serde_json::{Map, Number, Value, json};
 
 /// Agent that a database belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Store {
+pub(crate) enum StoreKind {
     OpenCode,
     Goose,
     Crush,
     Cursor,
 }
 
-impl Store {
+impl StoreKind {
     /// Detects the store by its table names.
     pub(crate) fn of(tables: &[String]) -> Option<Self> {
         let has = |names: &[&str]| names.iter().all(|n| tables.iter().any(|t| t == n));

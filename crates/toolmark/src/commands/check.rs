@@ -20,7 +20,7 @@ use toolmark_check::gate;
 use toolmark_check::promote::Alike;
 use toolmark_check::{CheckRun, Toolsets};
 use toolmark_outcome::{Confidence, Printable, Severity};
-use toolmark_report::Rows;
+use toolmark_report::RowContent;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -48,7 +48,7 @@ A arguments, I irreversibility, R recovery; `toolmark rules` lists them.";
 #[command(after_help = EXAMPLES)]
 #[command(mut_arg("traces", SessionArgs::by_default))]
 #[command(mut_arg("format", format_of::<CheckRun<Printable>>), mut_arg("reports", report_of::<CheckRun<Printable>>))]
-pub(crate) struct Check {
+pub(crate) struct CheckCommand {
     #[command(flatten)]
     report: ReportArgs,
     /// Content of the rows in the formats csv and parquet
@@ -100,7 +100,7 @@ pub(crate) struct Check {
     gold_template: bool,
     /// Lowest severity that fails [default: warning; never with gates]
     #[arg(long, value_enum, value_name = "SEVERITY")]
-    fail_on: Option<FailOn>,
+    fail_on: Option<CheckFailOn>,
     /// Exit with 0 whatever the result
     #[arg(long)]
     exit_zero: bool,
@@ -136,14 +136,14 @@ enum RowKind {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum FailOn {
+enum CheckFailOn {
     Error,
     Warning,
     Info,
     Never,
 }
 
-impl FailOn {
+impl CheckFailOn {
     fn least(self) -> Option<Severity> {
         match self {
             Self::Error => Some(Severity::Error),
@@ -159,7 +159,7 @@ fn confidence() -> impl TypedValueParser<Value = Confidence> {
         .map(|word| Confidence::from_word(&word).unwrap_or(Confidence::Medium))
 }
 
-impl Check {
+impl CheckCommand {
     pub(crate) fn run(mut self, printer: &mut Printer) -> Result<Exit, Stop> {
         if let Some(code) = &self.explain {
             rules::explain(code, printer)?;
@@ -168,7 +168,7 @@ impl Check {
         let started = Instant::now();
         self.take_traces_for_gates();
         if self.rows == RowKind::Calls {
-            self.report.set_rows(Rows::Calls, "calls")?;
+            self.report.set_rows(RowContent::Calls, "calls")?;
         }
         let config = config::open(self.config.as_deref(), printer)?;
         let options = self.options(printer);
@@ -214,7 +214,7 @@ impl Check {
             min_confidence: self.min_confidence,
             judge: self.judge.then(|| self.judging.options()),
             gold: self.gold.clone(),
-            fail_on: self.fail_on.map(FailOn::least),
+            fail_on: self.fail_on.map(CheckFailOn::least),
             keeps_calls: self.rows == RowKind::Calls,
             has_cards: ["json", "html"].iter().any(|format| self.report.wants(format)),
             lists_destructive: self.report.wants("text") && printer.verbosity == Verbosity::Verbose,

@@ -39,14 +39,14 @@ pub(crate) struct Compare {
     report: ReportArgs,
     /// Grouping of the numbers
     #[arg(long, value_enum, value_name = "WHAT", default_value = "case")]
-    by: By,
+    by: ComparisonGrouping,
     /// Exit with 1 on this; may be given several times [default: regression]
     #[arg(long, value_enum, value_name = "WHAT", value_delimiter = ',')]
     fail_on: Vec<On>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum By {
+enum ComparisonGrouping {
     /// By case
     Case,
     /// By target
@@ -78,9 +78,9 @@ impl Compare {
             compare::read(after, printer.redactor)?,
         );
         let by = match self.by {
-            By::Case => Grouping::Case,
-            By::Target => Grouping::Target,
-            By::Grader => Grouping::Grader,
+            ComparisonGrouping::Case => Grouping::Case,
+            ComparisonGrouping::Target => Grouping::Target,
+            ComparisonGrouping::Grader => Grouping::Grader,
         };
         let comparison = Comparison::new(&before, &after, by)
             .map_err(|error| Failure::usage("the runs cannot be compared").because(&error))?
@@ -96,7 +96,7 @@ impl Compare {
     /// Compares the targets of one run.
     fn targets(&self, started: Instant, printer: &mut Printer) -> Result<Exit, Stop> {
         let asks_gates = self.fail_on.iter().any(|on| *on != On::Never);
-        let is_by_target = self.by == By::Target;
+        let is_by_target = self.by == ComparisonGrouping::Target;
         let redactor = printer.redactor;
         let comparison = compare::targets(&self.before, is_by_target, asks_gates, redactor)?;
         self.report.write(&comparison, started, printer)?;

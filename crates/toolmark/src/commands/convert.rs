@@ -3,7 +3,7 @@
 use crate::args::InputArgs;
 use crate::exit::{Exit, Failure};
 use crate::human;
-use crate::printer::{Line, Printer, Verbosity, style};
+use crate::printer::{Printer, StyledLine, Verbosity, style};
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use std::fs::File;
@@ -12,7 +12,7 @@ use std::mem;
 use std::path::PathBuf;
 use toolmark_app::Stop;
 use toolmark_app::pool::Emit;
-use toolmark_app::reading::{Next, Runs};
+use toolmark_app::reading::{Continuation, Runs};
 use toolmark_redact::printable;
 use toolmark_trace::{EXPORTERS, Exporter, Losses, exporter_by_id};
 
@@ -76,7 +76,7 @@ impl Convert {
                 runs += done.runs;
                 losses.merge(&done.losses);
             }
-            Ok(Next::More)
+            Ok(Continuation::More)
         })?;
         out.flush()?;
         if runs == 0 && !walked.unread && !self.input.is_part() {
@@ -125,9 +125,9 @@ fn report(
     let runs = human::things(runs as u64, "run");
     let title = exporter.info().title;
     let line = if losses.is_empty() {
-        Line::of(style::GOOD, printable!("{} written as {}, nothing lost", runs, title))
+        StyledLine::of(style::GOOD, printable!("{} written as {}, nothing lost", runs, title))
     } else {
-        Line::of(style::PLAIN, printable!("{} written as {}; ", runs, title))
+        StyledLine::of(style::PLAIN, printable!("{} written as {}; ", runs, title))
             .with(style::WARN, printer.redact(format!("lost: {losses}")))
     };
     printer.notice(&line)

@@ -4,15 +4,17 @@ use crate::args::TextFormat;
 use crate::cli::format_id;
 use crate::exit::Exit;
 use crate::human;
-use crate::printer::{Line, Printer, style};
-use crate::text::{Layout, width};
+use crate::printer::{Printer, StyledLine, style};
+use crate::text::{TextLayout, width};
 use anstyle::Style;
 use clap::Args;
 use serde::Serialize;
 use std::io;
 use toolmark_app::Stop;
 use toolmark_redact::{Printable, printable};
-use toolmark_trace::{EXPORTERS, ExportInfo, FORMATS, Fidelity, FormatInfo, Part, format_by_id};
+use toolmark_trace::{
+    EXPORTERS, ExportInfo, FORMATS, Fidelity, FormatInfo, TrajectoryPart, format_by_id,
+};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -38,7 +40,7 @@ pub(crate) struct Formats {
 
 /// A format in the JSON output.
 #[derive(Serialize)]
-struct Described {
+struct FormatListing {
     id: &'static str,
     title: &'static str,
     origin: &'static str,
@@ -47,7 +49,7 @@ struct Described {
     never_records: Fidelity,
 }
 
-impl Described {
+impl FormatListing {
     fn new(info: &FormatInfo) -> Self {
         Self {
             id: info.id,
@@ -62,20 +64,20 @@ impl Described {
 
 /// A target of `convert` in the JSON output.
 #[derive(Serialize)]
-struct Target {
+struct ConvertTarget {
     id: &'static str,
     title: &'static str,
     extension: &'static str,
     lost: Vec<String>,
 }
 
-impl Target {
+impl ConvertTarget {
     fn new(info: &ExportInfo) -> Self {
         Self {
             id: info.id,
             title: info.title,
             extension: info.extension,
-            lost: info.lacks.iter().map(Part::to_string).collect(),
+            lost: info.lacks.iter().map(TrajectoryPart::to_string).collect(),
         }
     }
 }
@@ -88,9 +90,9 @@ impl Formats {
         }
         let one = self.id.and_then(format_by_id).map(|format| format.info());
         match (self.format, one) {
-            (TextFormat::Json, Some(info)) => printer.json(&Described::new(info))?,
+            (TextFormat::Json, Some(info)) => printer.json(&FormatListing::new(info))?,
             (TextFormat::Json, None) => {
-                let all: Vec<_> = by_id().into_iter().map(Described::new).collect();
+                let all: Vec<_> = by_id().into_iter().map(FormatListing::new).collect();
                 printer.json(&all)?;
             }
             (TextFormat::Text, Some(info)) => print_details(printer, info)?,
@@ -100,7 +102,7 @@ impl Formats {
     }
 
     fn print_targets(&self, printer: &mut Printer) -> io::Result<()> {
-        let targets: Vec<_> = EXPORTERS.iter().map(|e| Target::new(e.info())).collect();
+        let targets: Vec<_> = EXPORTERS.iter().map(|e| ConvertTarget::new(e.info())).collect();
         if self.format == TextFormat::Json {
             return printer.json(&targets);
         }
@@ -141,10 +143,10 @@ fn print_list(printer: &mut Printer) -> io::Result<()> {
         ];
         print_entry(printer, info.id, indent, &facts)?;
     }
-    printer.line(&Line::new())?;
+    printer.line(&StyledLine::new())?;
     let count = human::things(FORMATS.len() as u64, "format");
     let words = printable!("{}, detected by content; gzip, zstd and zip are opened", count);
-    printer.line(&Line::of(style::DIM, words))
+    printer.line(&StyledLine::of(style::DIM, words))
 }
 
 /// Prints a name with its facts beside it, each fact on lines of its own.
@@ -157,7 +159,7 @@ fn print_entry(
     let room = printer.width().saturating_sub(indent);
     for (look, fact) in facts.iter().filter(|(_, fact)| !fact.is_empty()) {
         for text in fact.wrap(room) {
-            let mut line = Line::of(style::STRONG, std::mem::take(&mut name));
+            let mut line = StyledLine::of(style::STRONG, std::mem::take(&mut name));
             line.pad(indent);
             printer.line(&line.with(*look, text))?;
         }
@@ -167,7 +169,7 @@ fn print_entry(
 
 /// Prints the details of a format.
 pub(crate) fn print_details(printer: &mut Printer, info: &FormatInfo) -> io::Result<()> {
-    let name = Line::of(style::STRONG, info.id).with(style::PLAIN, "  ");
+    let name = StyledLine::of(style::STRONG, info.id).with(style::PLAIN, "  ");
     printer.line(&name.with(style::PLAIN, info.title))?;
     const INDENT: usize = 16;
     let room = printer.width().saturating_sub(INDENT);
@@ -179,7 +181,7 @@ pub(crate) fn print_details(printer: &mut Printer, info: &FormatInfo) -> io::Res
     ] {
         let text: Printable = text;
         for (at, text) in text.wrap(room).into_iter().enumerate() {
-            let mut line = Line::of(style::DIM, if at == 0 { label } else { "" });
+            let mut line = StyledLine::of(style::DIM, if at == 0 { label } else { "" });
             line.pad(INDENT);
             printer.line(&line.with(style::PLAIN, text))?;
         }

@@ -10,12 +10,12 @@ use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use std::time::Instant;
 use toolmark_app::grade::action::{GradeOptions, GradedAgain, Prepared};
-use toolmark_app::grade::stream::Target;
+use toolmark_app::grade::stream::StreamTarget;
 use toolmark_app::{Stop, compare};
-use toolmark_compare::{Comparison, Run};
+use toolmark_compare::{ComparedRun, Comparison};
 use toolmark_judge::JudgeClient;
 use toolmark_outcome::{Printable, RunResult, Verdict};
-use toolmark_report::Rows;
+use toolmark_report::RowContent;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -105,7 +105,7 @@ impl Grade {
         }
         let started = Instant::now();
         if self.rows == RowKind::Graders {
-            self.report.set_rows(Rows::Graders, "graders")?;
+            self.report.set_rows(RowContent::Graders, "graders")?;
         }
         let baseline = self.baseline.as_deref();
         let baseline =
@@ -176,7 +176,7 @@ impl Grade {
 
     /// Returns the report targets if every report can be streamed: outcomes of a single spec
     /// without cases can be, but sums over cases need all outcomes.
-    fn streams(&self, prepared: &Prepared, printer: &Printer) -> Option<Vec<Target>> {
+    fn streams(&self, prepared: &Prepared, printer: &Printer) -> Option<Vec<StreamTarget>> {
         let [(_, plan)] = prepared.plans.as_slice() else { return None };
         let is_simple = plan.every.is_none()
             && self.rows == RowKind::Outcomes
@@ -190,7 +190,7 @@ impl Grade {
     fn finish(
         &self,
         result: RunResult<Printable>,
-        baseline: Option<&Run>,
+        baseline: Option<&ComparedRun>,
         started: Instant,
         printer: &mut Printer,
     ) -> Result<Verdict, Stop> {

@@ -2,7 +2,7 @@
 
 use crate::args::TextFormat;
 use crate::exit::{Exit, Failure};
-use crate::printer::{Line, Printer, style};
+use crate::printer::{Printer, StyledLine, style};
 use crate::text::width;
 use clap::Args;
 use serde::Serialize;
@@ -23,7 +23,7 @@ Examples:
 /// List the graders, or explain one
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct Graders {
+pub(crate) struct GradersCommand {
     /// Show this grader in detail
     #[arg(value_name = "TYPE")]
     id: Option<String>,
@@ -34,7 +34,7 @@ pub(crate) struct Graders {
 
 /// A grader in the JSON output.
 #[derive(Serialize)]
-struct Described {
+struct GraderListing {
     r#type: &'static str,
     aliases: &'static [&'static str],
     origin: &'static str,
@@ -46,7 +46,7 @@ struct Described {
     schema: serde_json::Value,
 }
 
-impl Described {
+impl GraderListing {
     fn new(info: &GraderInfo) -> Self {
         Self {
             r#type: info.id,
@@ -85,7 +85,7 @@ const ORIGINS: &[(&str, &str)] = &[
     ("futureagi", "Future AGI"),
 ];
 
-impl Graders {
+impl GradersCommand {
     pub(crate) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
         let graders: Vec<&GraderInfo> = match &self.id {
             None => GRADERS.to_vec(),
@@ -93,7 +93,8 @@ impl Graders {
         };
         match (self.format, self.id) {
             (TextFormat::Json, _) => {
-                let all: Vec<Described> = graders.iter().map(|info| Described::new(info)).collect();
+                let all: Vec<GraderListing> =
+                    graders.iter().map(|info| GraderListing::new(info)).collect();
                 printer.json(&all)?;
             }
             (TextFormat::Text, None) => list(printer)?,
@@ -123,11 +124,11 @@ fn list(printer: &mut Printer) -> io::Result<()> {
             continue;
         }
         if n > 0 {
-            printer.line(&Line::new())?;
+            printer.line(&StyledLine::new())?;
         }
-        printer.line(&Line::of(style::STRONG, *title))?;
+        printer.line(&StyledLine::of(style::STRONG, *title))?;
         for info in of_origin {
-            let mut line = Line::of(style::USER, printable!("  {}", info.id));
+            let mut line = StyledLine::of(style::USER, printable!("  {}", info.id));
             line.pad(column + 2);
             line.push(style::PLAIN, info.summary);
             printer.line(&line.fit(printer.width()))?;
@@ -138,25 +139,25 @@ fn list(printer: &mut Printer) -> io::Result<()> {
 
 /// Prints the page of a grader.
 pub(crate) fn explain(info: &GraderInfo, printer: &mut Printer) -> io::Result<()> {
-    let mut head = Line::of(style::STRONG, info.id);
+    let mut head = StyledLine::of(style::STRONG, info.id);
     head.push(style::DIM, printable!("  {}", info.origin));
     printer.line(&head)?;
     if !info.aliases.is_empty() {
         let aliases: Vec<Printable> = info.aliases.iter().map(|alias| (*alias).into()).collect();
         let also = printable!("also {}", Printable::join(&aliases, ", "));
-        printer.line(&Line::of(style::DIM, also))?;
+        printer.line(&StyledLine::of(style::DIM, also))?;
     }
-    printer.line(&Line::new())?;
+    printer.line(&StyledLine::new())?;
     printer.markdown(info.docs)?;
-    printer.line(&Line::new())?;
+    printer.line(&StyledLine::new())?;
     for (name, word) in info.taxonomy.words().rows() {
-        let mut line = Line::of(style::DIM, name);
+        let mut line = StyledLine::of(style::DIM, name);
         line.pad(TAXONOMY_WIDTH);
         printer.line(&line.with(style::PLAIN, word))?;
     }
-    printer.line(&Line::new())?;
+    printer.line(&StyledLine::new())?;
     for line in info.example.trim().lines() {
-        printer.line(&Line::of(style::USER, printable!("  {}", line)))?;
+        printer.line(&StyledLine::of(style::USER, printable!("  {}", line)))?;
     }
     Ok(())
 }

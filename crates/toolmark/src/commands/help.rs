@@ -1,10 +1,10 @@
 //! `toolmark help`: the help of commands, and the pages of the book.
 
-use crate::book::{self, Page};
+use crate::book::{self, BookPage};
 use crate::cli::Cli;
 use crate::commands::{formats, graders, rules};
 use crate::exit::{Exit, Failure};
-use crate::printer::{Line, Printer, style};
+use crate::printer::{Printer, StyledLine, style};
 use crate::text::width;
 use clap::{Args, CommandFactory};
 use std::io;
@@ -55,7 +55,7 @@ impl HelpBelow {
 /// A topic that a word can name.
 #[derive(Clone, Copy)]
 enum Topic {
-    Page(&'static Page),
+    Page(&'static BookPage),
     Rule(&'static Rule),
     Grader(&'static GraderInfo),
     Format(&'static FormatInfo),
@@ -98,11 +98,13 @@ impl Help {
         }
         let others: Vec<String> = topics.map(Topic::command).collect();
         if !others.is_empty() {
-            printer.line(&Line::new())?;
-            printer.line(&Line::of(style::STRONG, "See also:"))?;
+            printer.line(&StyledLine::new())?;
+            printer.line(&StyledLine::of(style::STRONG, "See also:"))?;
             for command in others {
-                printer
-                    .line(&Line::of(style::USER, printable!("  {}", printer.redact(command))))?;
+                printer.line(&StyledLine::of(
+                    style::USER,
+                    printable!("  {}", printer.redact(command)),
+                ))?;
             }
         }
         Ok(Exit::Ok)
@@ -128,7 +130,7 @@ fn topics(words: &[String]) -> Vec<Topic> {
     if let Some(name) = word.strip_suffix(".md") {
         return book::page(name).map(Topic::Page).into_iter().collect();
     }
-    let ends = |page: &&Page| page.name.rsplit_once('/').is_some_and(|(_, end)| end == word);
+    let ends = |page: &&BookPage| page.name.rsplit_once('/').is_some_and(|(_, end)| end == word);
     let format = format_by_id(word).map(|format| Topic::Format(format.info()));
     let pages = book::page(word).into_iter().chain(book::PAGES.iter().filter(ends));
     pages
@@ -164,7 +166,7 @@ fn unknown(words: &[String]) -> Failure {
         return failure.hint(format!("did you mean {near}?"));
     }
     let wanted = topic.to_lowercase();
-    let mentions = |page: &&Page| page.text.to_lowercase().contains(&wanted);
+    let mentions = |page: &&BookPage| page.text.to_lowercase().contains(&wanted);
     let pages: Vec<&str> =
         book::PAGES.iter().filter(mentions).map(|page| page.name).take(MENTIONED).collect();
     match pages.as_slice() {
@@ -177,17 +179,17 @@ fn list_pages(printer: &mut Printer) -> io::Result<()> {
     let parts = book::parts();
     let names = parts.iter().flat_map(|(_, pages)| pages).map(|(_, page)| width(page.name));
     let column = names.max().unwrap_or(0) + 4;
-    printer.line(&Line::new())?;
-    printer.line(&Line::of(style::STRONG, "Pages:"))?;
+    printer.line(&StyledLine::new())?;
+    printer.line(&StyledLine::of(style::STRONG, "Pages:"))?;
     for (title, pages) in parts {
-        printer.line(&Line::of(style::DIM, printable!("  {}", title)))?;
+        printer.line(&StyledLine::of(style::DIM, printable!("  {}", title)))?;
         for (title, page) in pages {
-            let mut line = Line::of(style::USER, printable!("  {}", page.name));
+            let mut line = StyledLine::of(style::USER, printable!("  {}", page.name));
             line.pad(column);
             printer.line(&line.with(style::PLAIN, title))?;
         }
     }
-    printer.line(&Line::new())?;
+    printer.line(&StyledLine::new())?;
     let others = "`toolmark help NAME` explains rules (`toolmark rules`), graders (`toolmark \
                   graders`) and formats (`toolmark formats`) too.";
     printer.markdown(others)

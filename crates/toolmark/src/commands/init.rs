@@ -2,7 +2,7 @@
 
 use super::schema::own_schema;
 use crate::exit::{Exit, Failure};
-use crate::printer::{Line, Printer, Verbosity, style};
+use crate::printer::{Printer, StyledLine, Verbosity, style};
 use clap::Args;
 use std::fs::OpenOptions;
 use std::io::{self, Write};
@@ -64,12 +64,12 @@ impl Init {
         if printer.verbosity > Verbosity::Quiet {
             let name = self.file.display();
             let name = printer.redact(name.to_string());
-            printer.notice(&Line::of(style::GOOD, printable!("wrote {}", name)))?;
+            printer.notice(&StyledLine::of(style::GOOD, printable!("wrote {}", name)))?;
             let next = match self.run {
                 true => printable!("next: toolmark run {}", name),
                 false => printable!("next: toolmark grade {} YOUR-TRACES", name),
             };
-            printer.notice(&Line::of(style::DIM, next))?;
+            printer.notice(&StyledLine::of(style::DIM, next))?;
         }
         Ok(Exit::Ok)
     }

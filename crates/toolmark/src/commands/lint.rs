@@ -3,7 +3,7 @@
 use crate::args::FileArgs;
 use crate::commands::serve;
 use crate::exit::{Exit, Failure};
-use crate::grading::linting::{Findings, LintFormat};
+use crate::grading::linting::{LintFindings, LintFormat};
 use crate::printer::Printer;
 use clap::Args;
 use std::io;
@@ -17,7 +17,7 @@ use toolmark_app::inputs::expand;
 use toolmark_app::judge;
 use toolmark_app::lint::{always_passing, unseen_tools};
 use toolmark_app::pool::Emit;
-use toolmark_app::reading::{Next, Runs};
+use toolmark_app::reading::{Continuation, Runs};
 use toolmark_base::SortedMap;
 use toolmark_grade::LoadOptions;
 use toolmark_grade::Plan;
@@ -75,7 +75,7 @@ impl Lint {
         check_dataset(&options)?;
         let specs = specs::find(&self.specs)?;
         let (runs, unread) = self.traces(printer)?;
-        let mut findings = Findings::new(self.format, printer);
+        let mut findings = LintFindings::new(self.format, printer);
         for path in &specs {
             if let Some(plan) = lint(path, &options, &mut findings)? {
                 if !runs.is_empty() {
@@ -125,7 +125,7 @@ impl Lint {
         let reader = self.files.reader(printer);
         let walked = reader.stream(&expand(&self.traces), printer, work, |run| {
             all.extend(run);
-            Ok(Next::More)
+            Ok(Continuation::More)
         })?;
         walked.report_note(printer)?;
         Ok((all, walked.unread))
@@ -136,7 +136,7 @@ impl Lint {
 fn lint(
     path: &Path,
     options: &LoadOptions,
-    findings: &mut Findings<'_>,
+    findings: &mut LintFindings<'_>,
 ) -> io::Result<Option<Plan>> {
     let loaded = match load(path, options) {
         Ok(loaded) => loaded,

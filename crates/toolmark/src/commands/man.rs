@@ -3,7 +3,7 @@
 use crate::cli::Cli;
 use crate::exit::{Exit, Failure};
 use crate::human;
-use crate::printer::{Line, Printer, style};
+use crate::printer::{Printer, StyledLine, style};
 use clap::{Args, Command, CommandFactory};
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -33,7 +33,7 @@ impl Man {
             .map_err(|error| Failure::write(&self.dir, &error))?;
         let dir = printer.redact(self.dir.display().to_string());
         let words = printable!("wrote {} to {}", human::things(pages, "page"), dir);
-        printer.line(&Line::of(style::PLAIN, words))?;
+        printer.line(&StyledLine::of(style::PLAIN, words))?;
         Ok(Exit::Ok)
     }
 }

@@ -22,7 +22,7 @@ Examples:
 /// same store as `toolmark serve`, which need not be running.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct Mcp {
+pub(crate) struct McpCommand {
     /// Folder of sessions to read; may be given several times [default: those of all agents]
     #[arg(long, value_name = "DIR")]
     watch: Vec<PathBuf>,
@@ -34,7 +34,7 @@ pub(crate) struct Mcp {
     state: Option<PathBuf>,
 }
 
-impl Mcp {
+impl McpCommand {
     pub(crate) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
         if let Some(db) = &self.db {
             serve::check_store(db)?;

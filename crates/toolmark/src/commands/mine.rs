@@ -2,11 +2,11 @@
 
 use crate::args::{FileArgs, at_least_one};
 use crate::exit::Exit;
-use crate::printer::{Line, Printer, Verbosity, style};
+use crate::printer::{Printer, StyledLine, Verbosity, style};
 use clap::{Args, ValueEnum};
 use std::{num::NonZeroUsize, path::PathBuf};
 use toolmark_app::{Stop, mine::MineOptions, mine::mine};
-use toolmark_spec::mine::{By, Options};
+use toolmark_spec::mine::{MineSettings, RunGrouping};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -61,12 +61,12 @@ pub(crate) struct Mine {
 impl Mine {
     pub(crate) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
         let options = MineOptions {
-            mining: Options {
+            mining: MineSettings {
                 folds: self.folds.get(),
                 by: match self.by {
-                    Grouping::Auto => By::Auto,
-                    Grouping::Case => By::Case,
-                    Grouping::All => By::All,
+                    Grouping::Auto => RunGrouping::Auto,
+                    Grouping::Case => RunGrouping::Case,
+                    Grouping::All => RunGrouping::All,
                 },
                 redactor: printer.redactor,
             },
@@ -80,7 +80,7 @@ impl Mine {
         printer.raw(&mined.text)?;
         if printer.verbosity > Verbosity::Quiet {
             for words in mined.summary {
-                printer.notice(&Line::of(style::DIM, words))?;
+                printer.notice(&StyledLine::of(style::DIM, words))?;
             }
         }
         Ok(if mined.is_unread { Exit::Unread } else { Exit::Ok })

@@ -4,14 +4,14 @@ use crate::args::{InputArgs, SessionArgs, TextFormat};
 use crate::exit::Exit;
 use crate::human;
 use crate::pricing::PriceArgs;
-use crate::printer::{Line, Printer, style};
+use crate::printer::{Printer, StyledLine, style};
 use clap::Args;
 use serde::Serialize;
 use toolmark_app::Stop;
 use toolmark_app::prices::{SessionModels, UnpricedModel, models_of_sessions};
 use toolmark_feed::usage::{ModelPrice, Prices};
 use toolmark_redact::{Printable, printable};
-use toolmark_report::terminal::table::{Cell, Column, Give, Table};
+use toolmark_report::terminal::table::{Give, StyledCell, TableColumn, TerminalTable};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -41,7 +41,7 @@ pub(crate) struct ShowPrices {
 }
 
 #[derive(Serialize)]
-struct Shape {
+struct PricesShape {
     file: Option<Printable>,
     date: Option<String>,
     source: Option<Printable>,
@@ -74,7 +74,7 @@ impl ShowPrices {
         let prices = self.prices.open(printer)?;
         let models = self.models(&prices, printer)?;
         let file = prices.file.as_ref();
-        let shape = Shape {
+        let shape = PricesShape {
             file: file.map(|prices| printer.redact(prices.file.clone())),
             date: file.map(|prices| prices.date.to_string()),
             source: file.and_then(|prices| Some(printer.redact(prices.source.clone()?))),
@@ -126,17 +126,17 @@ fn priced(model: Printable, price: &ModelPrice) -> Priced {
     }
 }
 
-fn print(shape: &Shape, printer: &mut Printer) -> Result<(), Stop> {
+fn print(shape: &PricesShape, printer: &mut Printer) -> Result<(), Stop> {
     if let (Some(file), Some(date)) = (&shape.file, &shape.date) {
         let date = Printable::compose(format_args!("{date}"));
         let head = printable!("prices of {} in {}", date, file);
         print_table(head, shape.source.as_ref(), &shape.models, printer)?;
-        printer.line(&Line::new())?;
+        printer.line(&StyledLine::new())?;
     }
     let head = printable!("list prices of {}", shape.list.date);
     let source = Printable::from(shape.list.source);
     print_table(head, Some(&source), &shape.list.models, printer)?;
-    printer.line(&Line::of(style::DIM, printable!("US dollars per million tokens")))?;
+    printer.line(&StyledLine::of(style::DIM, printable!("US dollars per million tokens")))?;
     print_unpriced(&shape.unpriced, printer)
 }
 
@@ -146,24 +146,24 @@ fn print_table(
     models: &[Priced],
     printer: &mut Printer,
 ) -> Result<(), Stop> {
-    printer.line(&Line::of(style::STRONG, head))?;
+    printer.line(&StyledLine::of(style::STRONG, head))?;
     if let Some(source) = source {
-        printer.line(&Line::of(style::DIM, printable!("from {}", source)))?;
+        printer.line(&StyledLine::of(style::DIM, printable!("from {}", source)))?;
     }
     if models.is_empty() {
         return Ok(());
     }
-    let mut table = Table::new(vec![
-        Column::words("model").gives(Give::End),
-        Column::numbers("input"),
-        Column::numbers("output"),
-        Column::numbers("cache read"),
-        Column::numbers("cache write"),
-        Column::numbers("for 1 h"),
+    let mut table = TerminalTable::new(vec![
+        TableColumn::words("model").gives(Give::End),
+        TableColumn::numbers("input"),
+        TableColumn::numbers("output"),
+        TableColumn::numbers("cache read"),
+        TableColumn::numbers("cache write"),
+        TableColumn::numbers("for 1 h"),
     ]);
     for one in models {
         let prices = [one.input, one.output, one.cache_read, one.cache_write, one.cache_write_1h];
-        let mut cells: Vec<Cell> = vec![(style::PLAIN, one.model.clone())];
+        let mut cells: Vec<StyledCell> = vec![(style::PLAIN, one.model.clone())];
         cells.extend(prices.map(|usd| match usd {
             Some(usd) => (style::PLAIN, printable!("{}", usd)),
             None => (style::DIM, "\u{2013}".into()),
@@ -179,8 +179,8 @@ fn print_unpriced(unpriced: &[UnpricedModel], printer: &mut Printer) -> Result<(
     if unpriced.is_empty() {
         return Ok(());
     }
-    printer.line(&Line::new())?;
-    printer.line(&Line::of(style::STRONG, "models without a price"))?;
+    printer.line(&StyledLine::new())?;
+    printer.line(&StyledLine::of(style::STRONG, "models without a price"))?;
     for one in unpriced {
         let model = one.model.clone().unwrap_or_else(|| "no model recorded".into());
         let tokens = human::count(one.tokens);
@@ -189,7 +189,7 @@ fn print_unpriced(unpriced: &[UnpricedModel], printer: &mut Printer) -> Result<(
             let kinds: Vec<Printable> = one.kinds.iter().map(|kind| (*kind).into()).collect();
             words = printable!("{}, no price for {}", words, Printable::join(&kinds, ", "));
         }
-        printer.line(&Line::indent(2).with(style::WARN, words))?;
+        printer.line(&StyledLine::indent(2).with(style::WARN, words))?;
     }
     Ok(())
 }

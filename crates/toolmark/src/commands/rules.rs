@@ -2,7 +2,7 @@
 
 use crate::args::TextFormat;
 use crate::exit::Exit;
-use crate::printer::{Line, Printer, style};
+use crate::printer::{Printer, StyledLine, style};
 use crate::text::width;
 use clap::Args;
 use serde::Serialize;
@@ -22,7 +22,7 @@ Examples:
 /// List the rules of `toolmark check`, or explain one
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct Rules {
+pub(crate) struct RulesCommand {
     /// Show this rule in detail
     #[arg(value_name = "CODE")]
     code: Option<String>,
@@ -33,7 +33,7 @@ pub(crate) struct Rules {
 
 /// A rule in the JSON output.
 #[derive(Serialize)]
-struct Described {
+struct RuleListing {
     code: &'static str,
     name: &'static str,
     axis: Axis,
@@ -46,7 +46,7 @@ struct Described {
     page: String,
 }
 
-impl Described {
+impl RuleListing {
     fn new(rule: &Rule) -> Self {
         Self {
             code: rule.code,
@@ -62,7 +62,7 @@ impl Described {
     }
 }
 
-impl Rules {
+impl RulesCommand {
     pub(crate) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
         match (self.format, &self.code) {
             (TextFormat::Text, None) => list(printer)?,
@@ -72,7 +72,8 @@ impl Rules {
                     None => RULES.to_vec(),
                     Some(code) => vec![rule_by_code(code).ok_or_else(|| unknown(code))?],
                 };
-                let all: Vec<Described> = rules.iter().map(|rule| Described::new(rule)).collect();
+                let all: Vec<RuleListing> =
+                    rules.iter().map(|rule| RuleListing::new(rule)).collect();
                 printer.json(&all)?;
             }
         }
@@ -89,11 +90,11 @@ fn list(printer: &mut Printer) -> io::Result<()> {
             continue;
         }
         if !std::mem::take(&mut is_first) {
-            printer.line(&Line::new())?;
+            printer.line(&StyledLine::new())?;
         }
-        printer.line(&Line::of(style::STRONG, axis.word()))?;
+        printer.line(&StyledLine::of(style::STRONG, axis.word()))?;
         for rule in rules {
-            let mut line = Line::of(style::USER, printable!("  {}", rule.code));
+            let mut line = StyledLine::of(style::USER, printable!("  {}", rule.code));
             line.push(style::PLAIN, printable!("  {}", rule.name));
             line.pad(column + 10);
             line.push(style::DIM, rule.severity.word());
@@ -111,14 +112,14 @@ fn list(printer: &mut Printer) -> io::Result<()> {
 /// Prints the page of a rule.
 pub(crate) fn explain(code: &str, printer: &mut Printer) -> Result<(), Stop> {
     let rule = rule_by_code(code).ok_or_else(|| unknown(code))?;
-    let mut head = Line::of(style::STRONG, printable!("{} {}", rule.code, rule.name));
+    let mut head = StyledLine::of(style::STRONG, printable!("{} {}", rule.code, rule.name));
     let words = printable!("  {}, {}, {} confidence", rule.axis, rule.severity, rule.confidence);
     head.push(style::DIM, words);
     if rule.is_preview() {
         head.push(style::DIM, ", preview: runs only where it is selected");
     }
     printer.line(&head)?;
-    printer.line(&Line::new())?;
+    printer.line(&StyledLine::new())?;
     printer.markdown(&rule.page())?;
     Ok(())
 }

@@ -5,8 +5,8 @@ use crate::commands::watch::watch;
 use crate::exit::Exit;
 use crate::grading::options::{GraderArgs, SpecArgs};
 use crate::grading::select::CaseArgs;
-use crate::printer::{Line, Printer, Verbosity, style};
-use crate::running::view::View;
+use crate::printer::{Printer, StyledLine, Verbosity, style};
+use crate::running::view::ProgressView;
 use clap::{Args, ValueEnum};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -16,7 +16,7 @@ use toolmark_app::run::action::{RunOptions, USUAL_SPEC};
 use toolmark_app::run::options::{isolation, keep, money, rule, time};
 use toolmark_app::run::stored::LAST;
 use toolmark_app::run::{dry_run, resume};
-use toolmark_grade::run_plan::{Budget, Isolation, Keep, RunSettings};
+use toolmark_grade::run_plan::{Isolation, KeepFiles, RunBudget, RunSettings};
 use toolmark_outcome::{PassRule, Printable, RunResult};
 use toolmark_redact::printable;
 use toolmark_run::{Overrides, agents};
@@ -36,7 +36,7 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = after_help())]
 #[command(mut_arg("format", format_of::<RunResult<Printable>>), mut_arg("reports", report_of::<RunResult<Printable>>))]
-pub(crate) struct Run {
+pub(crate) struct RunTrialsCommand {
     /// The spec; the dialect is detected [default: toolmark.yaml]
     #[arg(value_name = "SPEC")]
     spec: Option<PathBuf>,
@@ -75,7 +75,7 @@ pub(crate) struct Run {
     isolate: Option<Isolation>,
     /// Keep workspaces: never, failure or always
     #[arg(long, value_name = "WHEN", value_parser = keep)]
-    keep: Option<Keep>,
+    keep: Option<KeepFiles>,
     /// Exit with 0 whatever the result
     #[arg(long)]
     exit_zero: bool,
@@ -136,7 +136,7 @@ fn after_help() -> String {
     format!("{EXAMPLES}\n\nAgents: {}, replay; or any command.", ids.join(", "))
 }
 
-impl Run {
+impl RunTrialsCommand {
     pub(crate) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
         if self.watch {
             let spec = self.spec.clone().or_else(|| self.eval_spec.clone());
@@ -157,20 +157,21 @@ impl Run {
         if printer.verbosity > Verbosity::Quiet {
             for note in prepared.notes() {
                 let note = printer.redact(note.as_str());
-                printer.notice(&Line::of(style::WARN, "note: ").with(style::PLAIN, note))?;
+                printer.notice(&StyledLine::of(style::WARN, "note: ").with(style::PLAIN, note))?;
             }
         }
         let look = printer.look();
-        let ran = options.run(prepared, printer, |matrix, done| View::new(matrix, done, look))?;
+        let ran =
+            options.run(prepared, printer, |matrix, done| ProgressView::new(matrix, done, look))?;
         self.report.write(&ran.result, started, printer)?;
         printer.flush()?;
         if printer.verbosity > Verbosity::Quiet {
             let name = printer.redact(ran.directory.to_string_lossy());
-            let line = Line::of(style::DIM, printable!("kept in {}", name));
+            let line = StyledLine::of(style::DIM, printable!("kept in {}", name));
             printer.notice(&line)?;
             if ran.is_stopped {
                 let line = printable!("go on with: toolmark run --resume {}", name);
-                printer.notice(&Line::of(style::DIM, line))?;
+                printer.notice(&StyledLine::of(style::DIM, line))?;
             }
         }
         let verdict = ran.result.summary.verdict;
@@ -207,7 +208,7 @@ impl Run {
                 pass: self.pass,
                 early_stop: self.all_trials.then_some(false),
                 timeout: self.timeout,
-                budget: Budget { usd: self.budget, tokens: None },
+                budget: RunBudget { usd: self.budget, tokens: None },
                 jobs: self.jobs.map(number),
                 isolate: self.isolate,
                 ..RunSettings::default()

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use toolmark_app::Stop;
 use toolmark_app::run::list;
 use toolmark_app::run::stored::{LAST, find};
-use toolmark_run::store::{RUNS, Store};
+use toolmark_run::store::{RUNS, RunStore};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -48,7 +48,7 @@ impl Runs {
     }
 
     fn list(&self, printer: &mut Printer) -> Result<Exit, Stop> {
-        let all = Store::list(&self.dir);
+        let all = RunStore::list(&self.dir);
         if self.format == TextFormat::Json {
             let rows: Vec<Value> = all.iter().map(list::row).collect();
             printer.json(&rows)?;
@@ -63,7 +63,7 @@ impl Runs {
         Ok(Exit::Ok)
     }
 
-    fn show(&self, store: &Store, printer: &mut Printer) -> Result<Exit, Stop> {
+    fn show(&self, store: &RunStore, printer: &mut Printer) -> Result<Exit, Stop> {
         let records = store.records();
         if self.format == TextFormat::Json {
             let trials: Vec<Value> = records.iter().map(|record| record.line()).collect();

@@ -1,7 +1,7 @@
 //! `toolmark schema`: JSON Schemas of the spec dialects, for editors.
 
 use crate::exit::{Exit, Failure};
-use crate::printer::{Layout, Printer, to_json};
+use crate::printer::{JsonLayout, Printer, to_json};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use std::io;
@@ -29,7 +29,7 @@ makes editors complete and check it.";
 /// Print the JSON Schema of a spec dialect, for editors
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct Schema {
+pub(crate) struct SchemaCommand {
     /// The dialect
     #[arg(value_name = "DIALECT", value_parser = dialect_id())]
     dialect: String,
@@ -42,10 +42,10 @@ fn dialect_id() -> PossibleValuesParser {
 /// The schema of `toolmark.yaml`, as JSON.
 pub(crate) fn own_schema() -> io::Result<String> {
     let schema = dialect_by_id("toolmark").map(|dialect| dialect.schema(SECTIONS));
-    Ok(to_json(&schema, Layout::Indented)? + "\n")
+    Ok(to_json(&schema, JsonLayout::Indented)? + "\n")
 }
 
-impl Schema {
+impl SchemaCommand {
     pub(crate) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
         let dialect = dialect_by_id(&self.dialect)
             .ok_or_else(|| Failure::usage(format!("unknown dialect {}", self.dialect)))?;

@@ -1,16 +1,18 @@
 //! `toolmark show`: prints one run for people.
 
 use crate::args::TextFormat;
-use crate::cli::Reading;
+use crate::cli::ReadingArgs;
 use crate::diagnostics::print_file;
 use crate::exit::{Exit, Failure};
 use crate::human;
-use crate::printer::{Line, Printer, harmless_json, style};
+use crate::printer::{Printer, StyledLine, harmless_json, style};
 use clap::Args;
 use std::io;
 use std::path::PathBuf;
-use toolmark_app::inputs::Input;
-use toolmark_app::show::{Brief, Found, find_run, find_trace, picked, run_table, session_table};
+use toolmark_app::inputs::InputFile;
+use toolmark_app::show::{
+    Brief, FileContent, find_run, find_trace, picked, run_table, session_table,
+};
 use toolmark_app::{Stop, sessions};
 use toolmark_redact::printable;
 use toolmark_report::terminal::timeline::{self, Look};
@@ -48,7 +50,7 @@ pub(crate) struct Show {
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
     format: TextFormat,
     #[command(flatten)]
-    reading: Reading,
+    reading: ReadingArgs,
 }
 
 /// Maximum number of listed sessions.
@@ -65,7 +67,7 @@ impl Show {
         let input = match &self.trace {
             Some(trace) => find_trace(trace)?,
             None => match pick_session(printer)? {
-                Some(path) => Input::named(&path),
+                Some(path) => InputFile::named(&path),
                 None => return Ok(Exit::Ok),
             },
         };
@@ -78,8 +80,8 @@ impl Show {
             }
         };
         let printed = match find_run(&mut runs, self.run.as_deref(), printer.redactor) {
-            Ok(Found::One(run)) => self.print(printer, &run),
-            Ok(Found::Many(list)) => {
+            Ok(FileContent::One(run)) => self.print(printer, &run),
+            Ok(FileContent::Many(list)) => {
                 self.print_list(printer, &list, runs.file()).map_err(Stop::from)
             }
             Err(failure) => Err(failure.into()),
@@ -101,7 +103,7 @@ impl Show {
             printer.table(&timeline::call_table(run, look), limit)?;
             return Ok(());
         }
-        let mut emit = |line: Line| printer.line(&line);
+        let mut emit = |line: StyledLine| printer.line(&line);
         if let Some(number) = self.step {
             if number as usize > run.steps.len() {
                 return Err(no_such_step(run, number).into());
@@ -109,7 +111,7 @@ impl Show {
             timeline::step(run, number, look, &mut emit)?;
         } else {
             timeline::header(run, look, &mut emit)?;
-            emit(Line::new())?;
+            emit(StyledLine::new())?;
             timeline::timeline(run, look, &mut emit)?;
         }
         Ok(())
@@ -122,12 +124,14 @@ impl Show {
         let count = human::things(list.len() as u64, "run");
         let file = printer.redact(file);
         printer.line(
-            &Line::of(style::STRONG, &file).with(style::PLAIN, ": ").with(style::PLAIN, count),
+            &StyledLine::of(style::STRONG, &file)
+                .with(style::PLAIN, ": ")
+                .with(style::PLAIN, count),
         )?;
         let limit = printer.width();
         printer.table(&run_table(list), Some(limit))?;
         let hint = printable!("toolmark show {} --run N shows one of them", file);
-        printer.line(&Line::of(style::DIM, hint))
+        printer.line(&StyledLine::of(style::DIM, hint))
     }
 
     fn look(&self, printer: &Printer) -> Look {
@@ -171,14 +175,16 @@ fn pick_session(printer: &mut Printer) -> Result<Option<PathBuf>, Stop> {
     };
     if sessions.len() > listed.len() {
         let more = printable!("\u{2026} and {} older", sessions.len() - listed.len());
-        printer.line(&Line::of(style::DIM, more))?;
+        printer.line(&StyledLine::of(style::DIM, more))?;
     }
     if !printer.is_interactive() {
         return Ok(None);
     }
-    printer.line(&Line::new())?;
+    printer.line(&StyledLine::new())?;
     loop {
-        printer.ask(&Line::of(style::STRONG, "show which?").with(style::DIM, " (number or id)"))?;
+        printer.ask(
+            &StyledLine::of(style::STRONG, "show which?").with(style::DIM, " (number or id)"),
+        )?;
         let mut answer = String::new();
         if io::stdin().read_line(&mut answer)? == 0 {
             return Ok(None);
@@ -190,7 +196,7 @@ fn pick_session(printer: &mut Printer) -> Result<Option<PathBuf>, Stop> {
         match picked(&sessions, listed, answer) {
             Ok(session) => return Ok(Some(session.path.clone())),
             Err(problem) => {
-                printer.line(&Line::of(style::WARN, printer.redact(problem.to_string())))?
+                printer.line(&StyledLine::of(style::WARN, printer.redact(problem.to_string())))?
             }
         }
     }

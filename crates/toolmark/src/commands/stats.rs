@@ -3,18 +3,18 @@
 use crate::args::{InputArgs, SessionArgs, now};
 use crate::exit::{Exit, Failure};
 use crate::pricing::PriceArgs;
-use crate::printer::{Line, Printer, Verbosity, style};
+use crate::printer::{Printer, StyledLine, Verbosity, style};
 use clap::{Args, ValueEnum};
 use std::io::{self, IsTerminal};
 use toolmark_app::Stop;
 use toolmark_app::prices::note_unpriced;
-use toolmark_app::reading::{Next, Runs};
-use toolmark_app::stats::files::Row;
+use toolmark_app::reading::{Continuation, Runs};
+use toolmark_app::stats::files::FileRow;
 use toolmark_app::stats::rows::{RowFormat, RowWriter};
 use toolmark_app::stats::{files, groups};
 use toolmark_feed::usage::{GroupBy, SessionUsage, Spend, UsageTable};
 use toolmark_redact::{Printable, printable};
-use toolmark_report::Kind;
+use toolmark_report::ColumnKind;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -38,10 +38,10 @@ are made of tokens and prices (see `toolmark prices`); models without a price ha
 pub(crate) struct Stats {
     /// A row per day, week, month, session, project, agent, model or tool instead of one per file
     #[arg(long, value_enum, value_name = "WHAT")]
-    by: Option<By>,
+    by: Option<StatsGrouping>,
     /// Output format
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
-    format: Output,
+    format: StatsOutput,
     #[command(flatten)]
     prices: PriceArgs,
     #[command(flatten)]
@@ -51,7 +51,7 @@ pub(crate) struct Stats {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum By {
+enum StatsGrouping {
     Day,
     Week,
     Month,
@@ -62,23 +62,23 @@ enum By {
     Tool,
 }
 
-impl From<By> for GroupBy {
-    fn from(by: By) -> Self {
+impl From<StatsGrouping> for GroupBy {
+    fn from(by: StatsGrouping) -> Self {
         match by {
-            By::Day => Self::Day,
-            By::Week => Self::Week,
-            By::Month => Self::Month,
-            By::Session => Self::Session,
-            By::Project => Self::Project,
-            By::Agent => Self::Agent,
-            By::Model => Self::Model,
-            By::Tool => Self::Tool,
+            StatsGrouping::Day => Self::Day,
+            StatsGrouping::Week => Self::Week,
+            StatsGrouping::Month => Self::Month,
+            StatsGrouping::Session => Self::Session,
+            StatsGrouping::Project => Self::Project,
+            StatsGrouping::Agent => Self::Agent,
+            StatsGrouping::Model => Self::Model,
+            StatsGrouping::Tool => Self::Tool,
         }
     }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Output {
+enum StatsOutput {
     Table,
     Json,
     Jsonl,
@@ -109,7 +109,10 @@ impl Stats {
         let work = |runs: &mut Runs<'_>| files::count(runs, joins, &prices, redactor);
         let walked = reader.each(&selected.inputs, printer, work, |row| {
             let row = row.unwrap_or_else(|unreadable| {
-                Row::unreadable(redactor.apply(unreadable.file), redactor.apply(unreadable.error))
+                FileRow::unreadable(
+                    redactor.apply(unreadable.file),
+                    redactor.apply(unreadable.error),
+                )
             });
             count += 1;
             spend.merge(&row.spend);
@@ -117,7 +120,11 @@ impl Stats {
                 Some(writer) => writer.push(&row, || files::record(&row))?,
                 None => rows.push(row),
             }
-            Ok(if selected.limit == Some(count) { Next::Enough } else { Next::More })
+            Ok(if selected.limit == Some(count) {
+                Continuation::Enough
+            } else {
+                Continuation::More
+            })
         })?;
         match writer {
             Some(writer) => writer.finish()?,
@@ -142,19 +149,19 @@ impl Stats {
     fn writer<'c>(
         &self,
         name: &str,
-        columns: &'c [(&'static str, Kind)],
+        columns: &'c [(&'static str, ColumnKind)],
         printer: &mut Printer,
     ) -> Result<Option<RowWriter<'c>>, Stop> {
         let format = match self.format {
-            Output::Table => return Ok(None),
-            Output::Json => RowFormat::Json,
-            Output::Jsonl => RowFormat::Jsonl,
-            Output::Csv => RowFormat::Csv,
-            Output::Parquet if io::stdout().is_terminal() => {
+            StatsOutput::Table => return Ok(None),
+            StatsOutput::Json => RowFormat::Json,
+            StatsOutput::Jsonl => RowFormat::Jsonl,
+            StatsOutput::Csv => RowFormat::Csv,
+            StatsOutput::Parquet if io::stdout().is_terminal() => {
                 let failure = Failure::usage("parquet is not text");
                 return Err(failure.hint("write it to a file: > stats.parquet").into());
             }
-            Output::Parquet => RowFormat::Parquet,
+            StatsOutput::Parquet => RowFormat::Parquet,
         };
         let out = Box::new(printer.sink()?);
         RowWriter::new(format, name, columns, now(), out).map(Some)
@@ -179,7 +186,7 @@ impl Stats {
         }
         let (groups, total) = table.finish();
         let redactor = printer.redactor;
-        let groups: Vec<groups::Group> =
+        let groups: Vec<groups::StatsGroup> =
             groups.into_iter().map(|group| group.redact(redactor)).collect();
         let total = total.redact(redactor);
         let columns = groups::columns(by);
@@ -213,7 +220,7 @@ fn print_hidden(hidden: Vec<&'static str>, printer: &mut Printer) -> io::Result<
         "hidden columns: {}; use a wider terminal or --format csv",
         Printable::join(&hidden, ", ")
     );
-    printer.notice(&Line::of(style::DIM, words))
+    printer.notice(&StyledLine::of(style::DIM, words))
 }
 
 fn print_notes(notes: &[String], printer: &mut Printer) -> io::Result<()> {
@@ -222,7 +229,7 @@ fn print_notes(notes: &[String], printer: &mut Printer) -> io::Result<()> {
     }
     for note in notes {
         let words = printer.redact(format!("note: {note}"));
-        printer.notice(&Line::of(style::DIM, words))?;
+        printer.notice(&StyledLine::of(style::DIM, words))?;
     }
     Ok(())
 }

@@ -11,7 +11,7 @@ use toolmark_app::Stop;
 use toolmark_app::reading::Runs;
 use toolmark_check::Checker;
 use toolmark_feed::trend::{
-    MEASURES, PricesUsed, Trend as Sessions, TrendBy, TrendOptions, TrendRun, TrendSession,
+    MEASURES, PricesUsed, SessionTrend as Sessions, TrendBy, TrendOptions, TrendRun, TrendSession,
     needs_rules,
 };
 use toolmark_outcome::Printable;
@@ -34,10 +34,10 @@ measures together: if nothing changes, at most 5 reports in 100 mark anything.";
 #[command(after_help = EXAMPLES)]
 #[command(mut_arg("traces", SessionArgs::all_by_default), mut_arg("limit", SessionArgs::unlimited))]
 #[command(mut_arg("format", format_of::<TrendRun<Printable>>), mut_arg("reports", report_of::<TrendRun<Printable>>))]
-pub(crate) struct Trend {
+pub(crate) struct TrendCommand {
     /// Grouping of the sessions
     #[arg(long, value_enum, value_name = "WHAT", default_value = "week")]
-    by: By,
+    by: TrendGrouping,
     /// Only this measure, and those below it; may be given several times
     #[arg(long = "measure", value_name = "NAME")]
     measures: Vec<String>,
@@ -52,14 +52,14 @@ pub(crate) struct Trend {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum By {
+enum TrendGrouping {
     Week,
     Day,
     Version,
     Model,
 }
 
-impl Trend {
+impl TrendCommand {
     pub(crate) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
         let started = Instant::now();
         let prices = self.prices.open(printer)?;
@@ -110,13 +110,13 @@ impl Trend {
     }
 }
 
-impl From<By> for TrendBy {
-    fn from(by: By) -> Self {
+impl From<TrendGrouping> for TrendBy {
+    fn from(by: TrendGrouping) -> Self {
         match by {
-            By::Week => Self::Week,
-            By::Day => Self::Day,
-            By::Version => Self::Version,
-            By::Model => Self::Model,
+            TrendGrouping::Week => Self::Week,
+            TrendGrouping::Day => Self::Day,
+            TrendGrouping::Version => Self::Version,
+            TrendGrouping::Model => Self::Model,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! `--watch`: a command is run again whenever one of its files changes.
 
 use crate::exit::Exit;
-use crate::printer::{Line, Printer, Verbosity, style};
+use crate::printer::{Printer, StyledLine, Verbosity, style};
 use std::path::PathBuf;
 use toolmark_app::Stop;
 use toolmark_redact::printable;
@@ -12,7 +12,7 @@ pub(crate) fn watch(paths: &[PathBuf], printer: &mut Printer) -> Result<Exit, St
     toolmark_app::watch::watch(paths, &arguments, |files| {
         if printer.verbosity > Verbosity::Quiet {
             let words = printable!("watching {} files; Ctrl-C ends", files);
-            printer.notice(&Line::of(style::DIM, words))?;
+            printer.notice(&StyledLine::of(style::DIM, words))?;
         }
         printer.flush()
     })?;

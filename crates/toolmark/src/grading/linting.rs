@@ -3,16 +3,16 @@
 
 use crate::diagnostics::print_failure;
 use crate::human;
-use crate::printer::{Line, Printer, Verbosity, style};
+use crate::printer::{Printer, StyledLine, Verbosity, style};
 use clap::ValueEnum;
 use std::io;
 use toolmark_app::grade::spec;
 use toolmark_app::lint::{LintRemark, lint_problem};
 use toolmark_base::ReadFileError;
-use toolmark_config::{Problem, Source};
+use toolmark_config::{Problem, SourceText};
 use toolmark_redact::printable;
-use toolmark_report::lint::{Level, LintProblem, LintReport};
-use toolmark_report::{Options, ReportError};
+use toolmark_report::lint::{LintLevel, LintProblem, LintReport};
+use toolmark_report::{ReportError, ReportOptions};
 
 /// Output format of findings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -23,7 +23,7 @@ pub(crate) enum LintFormat {
 }
 
 /// The findings so far.
-pub(crate) struct Findings<'p> {
+pub(crate) struct LintFindings<'p> {
     format: LintFormat,
     printer: &'p mut Printer,
     kept: Vec<LintProblem>,
@@ -33,13 +33,13 @@ pub(crate) struct Findings<'p> {
     pub(crate) unread: usize,
 }
 
-impl<'p> Findings<'p> {
+impl<'p> LintFindings<'p> {
     pub(crate) fn new(format: LintFormat, printer: &'p mut Printer) -> Self {
         Self { format, printer, kept: Vec::new(), errors: 0, warnings: 0, unread: 0 }
     }
 
     /// Adds the problems of a file.
-    pub(crate) fn add(&mut self, source: &Source, problems: &[Problem]) -> io::Result<()> {
+    pub(crate) fn add(&mut self, source: &SourceText, problems: &[Problem]) -> io::Result<()> {
         let errors = problems.iter().filter(|problem| problem.is_error()).count();
         self.errors += errors;
         self.warnings += problems.len() - errors;
@@ -59,7 +59,7 @@ impl<'p> Findings<'p> {
         if self.format == LintFormat::Text {
             return print_failure(self.printer, &error.into());
         }
-        let source = Source::new(error.path.to_string_lossy(), "");
+        let source = SourceText::new(error.path.to_string_lossy(), "");
         self.kept.push(lint_problem(&source, &Problem::from(&error), self.printer.redactor));
         Ok(())
     }
@@ -73,9 +73,9 @@ impl<'p> Findings<'p> {
         let LintRemark { place, level, code, words, help } = remark;
         let (level, code, help) = (*level, *code, help.as_deref());
         match level {
-            Level::Error => self.errors += 1,
-            Level::Warning => self.warnings += 1,
-            Level::Note => {}
+            LintLevel::Error => self.errors += 1,
+            LintLevel::Warning => self.warnings += 1,
+            LintLevel::Note => {}
         }
         let printer = &mut *self.printer;
         let file = printer.redactor.name(place.file.clone());
@@ -97,7 +97,7 @@ impl<'p> Findings<'p> {
         if printer.verbosity == Verbosity::Quiet {
             return Ok(());
         }
-        let mut line = Line::of(style::WARN.bold(), printable!("warning[{}]", code))
+        let mut line = StyledLine::of(style::WARN.bold(), printable!("warning[{}]", code))
             .with(style::PLAIN, ": ")
             .with(style::STRONG, printable!("{}:{}:{}: ", file, place.line, place.column))
             .with(style::PLAIN, printer.redact(words.as_str()));
@@ -120,10 +120,12 @@ impl<'p> Findings<'p> {
             LintFormat::Json => printer.json(&report)?,
             LintFormat::Sarif => {
                 let mut out = printer.sink()?;
-                report.write_sarif(&Options::default(), &mut out).map_err(|error| match error {
-                    ReportError::Write(error) => error,
-                    ReportError::Json(error) => error.into(),
-                })?;
+                report.write_sarif(&ReportOptions::default(), &mut out).map_err(
+                    |error| match error {
+                        ReportError::Write(error) => error,
+                        ReportError::Json(error) => error.into(),
+                    },
+                )?;
                 io::Write::flush(&mut out)?;
             }
             LintFormat::Text if printer.verbosity > Verbosity::Quiet => {
@@ -134,7 +136,7 @@ impl<'p> Findings<'p> {
                     human::things(report.warnings, "warning")
                 );
                 let tone = if errors > 0 { style::BAD } else { style::PLAIN };
-                printer.line(&Line::of(tone, counts))?;
+                printer.line(&StyledLine::of(tone, counts))?;
             }
             LintFormat::Text => {}
         }

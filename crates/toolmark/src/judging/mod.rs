@@ -5,7 +5,7 @@ use clap::Args;
 use std::path::PathBuf;
 use toolmark_app::Stop;
 use toolmark_app::judge::{JudgeOptions, JudgeRequest, OpenJudge, explain};
-use toolmark_judge::{JudgeClient, Mode};
+use toolmark_judge::{JudgeClient, JudgeMode};
 
 /// Options for judges and cached answers.
 #[derive(Debug, Default, Args)]
@@ -53,10 +53,10 @@ impl JudgeArgs {
             config: self.judge_config.clone(),
             cache: self.judge_cache.clone(),
             mode: match (self.offline, self.refresh) {
-                _ if self.explain_prompt => Mode::Explain,
-                (true, _) => Mode::Offline,
-                (_, true) => Mode::Refresh,
-                _ => Mode::CacheFirst,
+                _ if self.explain_prompt => JudgeMode::Explain,
+                (true, _) => JudgeMode::Offline,
+                (_, true) => JudgeMode::Refresh,
+                _ => JudgeMode::CacheFirst,
             },
             export_answers: self.export_answers.clone(),
         }

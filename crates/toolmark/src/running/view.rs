@@ -11,7 +11,7 @@
 
 use crate::human;
 use crate::printer::{PrinterSettings, Verbosity};
-use crate::text::{Layout, sanitize};
+use crate::text::{TextLayout, sanitize};
 use anstyle::{AnsiColor, Style};
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::collections::BTreeMap;
@@ -19,16 +19,16 @@ use std::io::{self, IsTerminal, Write};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use toolmark_app::run::action::RunView;
-use toolmark_grade::run_plan::Budget;
+use toolmark_grade::run_plan::RunBudget;
 use toolmark_outcome::{CaseResult, Verdict};
 use toolmark_redact::{Printable, Redactor, printable};
-use toolmark_run::{Event, Matrix, Observer, Used};
+use toolmark_run::{Observer, RunMatrix, TrialEvent, Used};
 
 /// Maximum width of trial names, so that there is room for their progress.
 const MAX_TITLE: usize = 44;
 
 /// Prints the progress of a run.
-pub(crate) struct View {
+pub(crate) struct ProgressView {
     cases: Vec<Printable>,
     /// Targets of the cases, by case index.
     target_of: Vec<usize>,
@@ -38,14 +38,14 @@ pub(crate) struct View {
     title: usize,
     /// Maximum width of a line; `None` without a terminal.
     width: Option<usize>,
-    budget: Budget,
+    budget: RunBudget,
     redactor: Redactor,
     verbosity: Verbosity,
-    state: Mutex<State>,
+    state: Mutex<ProgressState>,
 }
 
-struct State {
-    lines: Option<Lines>,
+struct ProgressState {
+    lines: Option<ProgressLines>,
     done: u64,
     total: u64,
     passed: u64,
@@ -56,14 +56,14 @@ struct State {
 }
 
 /// The progress lines of a terminal.
-struct Lines {
+struct ProgressLines {
     all: MultiProgress,
     under_way: BTreeMap<(usize, u32), ProgressBar>,
     totals: ProgressBar,
 }
 
-impl View {
-    pub(crate) fn new(matrix: &Matrix, done: usize, printer: PrinterSettings) -> Self {
+impl ProgressView {
+    pub(crate) fn new(matrix: &RunMatrix, done: usize, printer: PrinterSettings) -> Self {
         let total = matrix.trials().len() as u64;
         let is_terminal = io::stderr().is_terminal() && printer.verbosity > Verbosity::Quiet;
         let mut view = Self {
@@ -84,8 +84,8 @@ impl View {
             budget: matrix.budget,
             redactor: printer.redactor,
             verbosity: printer.verbosity,
-            state: Mutex::new(State {
-                lines: is_terminal.then(|| Lines::new(total)),
+            state: Mutex::new(ProgressState {
+                lines: is_terminal.then(|| ProgressLines::new(total)),
                 done: done as u64,
                 total,
                 passed: 0,
@@ -125,7 +125,7 @@ impl View {
     }
 }
 
-impl RunView for View {
+impl RunView for ProgressView {
     fn observer(&self) -> &dyn Observer {
         self
     }
@@ -142,7 +142,7 @@ impl RunView for View {
     }
 }
 
-impl Lines {
+impl ProgressLines {
     fn new(total: u64) -> Self {
         let all = MultiProgress::with_draw_target(ProgressDrawTarget::stderr_with_hz(10));
         let totals = all.add(ProgressBar::new(total));
@@ -206,11 +206,11 @@ fn why(result: &CaseResult) -> String {
     }
 }
 
-impl Observer for View {
-    fn event(&self, event: &Event<'_>) {
+impl Observer for ProgressView {
+    fn event(&self, event: &TrialEvent<'_>) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         match event {
-            Event::Started { cell, trial, attempt } => {
+            TrialEvent::Started { cell, trial, attempt } => {
                 let title = match attempt {
                     1 => self.column(*cell, *trial),
                     attempt => printable!("{} attempt {}", self.column(*cell, *trial), *attempt),
@@ -219,7 +219,7 @@ impl Observer for View {
                     lines.start((*cell, *trial), &title);
                 }
             }
-            Event::Progress { cell, trial, used: now } => {
+            TrialEvent::Progress { cell, trial, used: now } => {
                 if let Some(line) =
                     state.lines.as_ref().and_then(|l| l.under_way.get(&(*cell, *trial)))
                 {
@@ -229,21 +229,21 @@ impl Observer for View {
                     line.set_message(sanitize(&words).into_owned());
                 }
             }
-            Event::Retry { cell, trial, cause, why, wait } => {
+            TrialEvent::Retry { cell, trial, cause, why, wait } => {
                 let title = self.title(*cell, *trial, MAX_TITLE);
                 let why = self.redactor.apply(*why);
                 let words = printable!("\u{21bb} {}  {}: {}", title, cause.word(), why);
                 let again = printable!("; again in {} s", wait.as_secs());
                 self.say(&state, AnsiColor::Yellow, &printable!("{}{}", words, again));
             }
-            Event::Jobs { target, jobs } => {
+            TrialEvent::Jobs { target, jobs } => {
                 if self.verbosity >= Verbosity::Verbose || *jobs == 1 {
                     let target = self.targets.get(*target).cloned().unwrap_or_default();
                     let words = printable!("{}: {} at once", target, *jobs);
                     self.say(&state, AnsiColor::Yellow, &words);
                 }
             }
-            Event::Finished { cell, trial, result, used: all, took } => {
+            TrialEvent::Finished { cell, trial, result, used: all, took } => {
                 state.done += 1;
                 state.used.add(all);
                 let of_verdict = match result.verdict {
@@ -268,12 +268,12 @@ impl Observer for View {
                 }
                 self.totals(&state);
             }
-            Event::LeftOut { trials, .. } => {
+            TrialEvent::LeftOut { trials, .. } => {
                 state.total = state.total.saturating_sub(u64::from(*trials));
                 self.totals(&state);
             }
-            Event::Stopping if state.is_stopping => {}
-            Event::Stopping => {
+            TrialEvent::Stopping if state.is_stopping => {}
+            TrialEvent::Stopping => {
                 state.is_stopping = true;
                 let words = "stopping; Ctrl-C again kills what still runs";
                 self.say(&state, AnsiColor::Yellow, &words.into());
@@ -282,8 +282,8 @@ impl Observer for View {
     }
 }
 
-impl View {
-    fn totals(&self, state: &State) {
+impl ProgressView {
+    fn totals(&self, state: &ProgressState) {
         let Some(lines) = &state.lines else { return };
         lines.totals.set_length(state.total);
         lines.totals.set_position(state.done);
@@ -309,7 +309,7 @@ impl View {
     }
 
     /// Prints a permanent line.
-    fn say(&self, state: &State, color: AnsiColor, words: &Printable) {
+    fn say(&self, state: &ProgressState, color: AnsiColor, words: &Printable) {
         if self.verbosity == Verbosity::Quiet {
             return;
         }

@@ -6,15 +6,15 @@ use super::config::{
     ForbiddenConfig, GroupConfig, NeverConfig, RuleCall, WantConfig,
 };
 use super::links::{Link, Links, Order, Relation};
-use super::{Expect, Follows, Leaf, Never, Wanted};
-use toolmark_config::{Problem, Span, Spanned};
+use super::{Expect, Follows, Leaf, Never, UnorderedCall};
+use toolmark_config::{NodeSpan, Problem, Spanned};
 use toolmark_match::Building;
 use toolmark_match::call_match::CallPattern;
-use toolmark_match::engine::{Element, Extras, Item};
+use toolmark_match::engine::{Element, ExpectedItem, Extras};
 
 /// Builds the grader; errors in the configuration are added to the problems.
 pub(super) fn build(config: &ExpectFields, building: &mut Building<'_>) -> Option<Expect> {
-    let mut builder = Builder {
+    let mut builder = ExpectBuilder {
         building,
         patterns: Vec::new(),
         leaves: Vec::new(),
@@ -56,7 +56,7 @@ pub(super) fn build(config: &ExpectFields, building: &mut Building<'_>) -> Optio
         |builder, never| builder.never(never),
     );
     builder.contradictions(&calls, &forbidden, config);
-    let Builder { patterns, leaves, links, is_good, .. } = builder;
+    let ExpectBuilder { patterns, leaves, links, is_good, .. } = builder;
     is_good.then_some(Expect {
         patterns,
         leaves,
@@ -82,7 +82,7 @@ pub(super) fn build(config: &ExpectFields, building: &mut Building<'_>) -> Optio
 
 const EMPTY_CALLS: &str = "the list is empty; to expect no calls at all, write `none: true`";
 
-pub(super) struct Builder<'a, 'b> {
+pub(super) struct ExpectBuilder<'a, 'b> {
     pub(super) building: &'a mut Building<'b>,
     pub(super) patterns: Vec<CallPattern>,
     leaves: Vec<Leaf>,
@@ -92,8 +92,13 @@ pub(super) struct Builder<'a, 'b> {
     is_good: bool,
 }
 
-impl Builder<'_, '_> {
-    pub(super) fn reject(&mut self, span: Span, code: &'static str, message: impl Into<String>) {
+impl ExpectBuilder<'_, '_> {
+    pub(super) fn reject(
+        &mut self,
+        span: NodeSpan,
+        code: &'static str,
+        message: impl Into<String>,
+    ) {
         self.building.reject(span, code, message);
         self.is_good = false;
     }
@@ -232,7 +237,7 @@ impl Builder<'_, '_> {
         self.elements(&branch.0, scope)
     }
 
-    fn group_item(&mut self, item: &Spanned<GroupConfig>, scope: &Scope) -> Option<Item> {
+    fn group_item(&mut self, item: &Spanned<GroupConfig>, scope: &Scope) -> Option<ExpectedItem> {
         let count = self.count(&item.0.count, Ordered::Yes)?;
         self.item(DescribedCall::from(item), count, item.0.optional, scope)
     }
@@ -240,29 +245,40 @@ impl Builder<'_, '_> {
     fn item(
         &mut self,
         call: DescribedCall<'_>,
-        count: Count,
+        count: CallCount,
         optional: bool,
         scope: &Scope,
-    ) -> Option<Item> {
+    ) -> Option<ExpectedItem> {
         let span = call.span;
         let pattern = self.call(call, scope)?;
-        let item =
-            Item { id: pattern, column: pattern, count: count.min, more: count.more, optional };
+        let item = ExpectedItem {
+            id: pattern,
+            column: pattern,
+            count: count.min,
+            more: count.more,
+            optional,
+        };
         self.leaves.push(Leaf { item, span });
         Some(item)
     }
 
-    fn want(&mut self, want: &Spanned<WantConfig>, scope: &Scope) -> Option<Wanted> {
+    fn want(&mut self, want: &Spanned<WantConfig>, scope: &Scope) -> Option<UnorderedCall> {
         let count = self.count(&want.0.count, Ordered::No)?;
         let pattern = self.call(DescribedCall::from(want), scope)?;
-        Some(Wanted { pattern, min: count.min, more: count.more, max: count.max })
+        Some(UnorderedCall { pattern, min: count.min, more: count.more, max: count.max })
     }
 
-    fn count(&mut self, count: &Option<Spanned<CountConfig>>, ordered: Ordered) -> Option<Count> {
-        let Some(count) = count else { return Some(Count { min: 1, max: None, more: false }) };
+    fn count(
+        &mut self,
+        count: &Option<Spanned<CountConfig>>,
+        ordered: Ordered,
+    ) -> Option<CallCount> {
+        let Some(count) = count else { return Some(CallCount { min: 1, max: None, more: false }) };
         let wrong = match count.value {
             CountConfig::Times(0) => "a count of 0 expects no calls: use `forbidden` or `optional`",
-            CountConfig::Times(times) => return Some(Count { min: times, max: None, more: false }),
+            CountConfig::Times(times) => {
+                return Some(CallCount { min: times, max: None, more: false });
+            }
             CountConfig::Range(range) => match (range.min, range.max) {
                 (None, None) => "a count needs `min` or `max`",
                 (Some(min), Some(max)) if min > max => "`min` is above `max`",
@@ -273,7 +289,7 @@ impl Builder<'_, '_> {
                 (Some(0), None) => "`min: 0` expects nothing: use `optional`",
                 (min, max) => {
                     let min = min.unwrap_or(usize::from(max.is_none()));
-                    return Some(Count { min, max, more: true });
+                    return Some(CallCount { min, max, more: true });
                 }
             },
         };
@@ -323,10 +339,15 @@ impl Builder<'_, '_> {
     }
 
     /// Reports calls that are both expected and forbidden.
-    fn contradictions(&mut self, calls: &[Wanted], forbidden: &[usize], config: &ExpectFields) {
+    fn contradictions(
+        &mut self,
+        calls: &[UnorderedCall],
+        forbidden: &[usize],
+        config: &ExpectFields,
+    ) {
         let lists = config.forbidden.iter().flat_map(|list| &list.value);
-        let spans: Vec<Span> = lists.map(|call| call.span).collect();
-        let needed: Vec<(usize, Span)> = self
+        let spans: Vec<NodeSpan> = lists.map(|call| call.span).collect();
+        let needed: Vec<(usize, NodeSpan)> = self
             .leaves
             .iter()
             .filter(|leaf| !leaf.item.optional)
@@ -338,7 +359,7 @@ impl Builder<'_, '_> {
             .collect();
         for (at, &forbids) in forbidden.iter().enumerate() {
             let same =
-                |(wants, _): &&(usize, Span)| self.patterns[*wants].is(&self.patterns[forbids]);
+                |(wants, _): &&(usize, NodeSpan)| self.patterns[*wants].is(&self.patterns[forbids]);
             let Some((_, place)) = needed.iter().find(same) else { continue };
             let message = format!("{} is expected and forbidden at once", self.patterns[forbids]);
             let span = spans.get(at).copied().unwrap_or_default();
@@ -357,7 +378,7 @@ enum Ordered {
 }
 
 #[derive(Clone, Copy)]
-struct Count {
+struct CallCount {
     min: usize,
     max: Option<usize>,
     more: bool,

@@ -1,15 +1,15 @@
 //! Builds the calls of an expectation, with their links to other calls.
 
-use super::build::Builder;
+use super::build::ExpectBuilder;
 use super::config::{
     CallExtras, ElementConfig, ExpectFields, GroupConfig, OtherCall, PlainCall, Related, RuleCall,
     WantConfig,
 };
 use super::links::{Bind, Link, Order, Relation, Source};
 use std::sync::LazyLock;
-use toolmark_config::{Problem, Span, Spanned, did_you_mean, quoted};
+use toolmark_config::{NodeSpan, Problem, Spanned, did_you_mean, quoted};
 use toolmark_hosts::toolset::ArgClass;
-use toolmark_match::call_match::config::{Described, Name, name_of};
+use toolmark_match::call_match::config::{ConfiguredCall, Name, name_of};
 use toolmark_match::call_match::{CallPattern, KeyPath, NamePattern, TextReading};
 
 /// The name of a call that names no tool.
@@ -17,12 +17,12 @@ static ANY: LazyLock<Spanned<Name>> = LazyLock::new(|| name_of("*").into());
 
 /// A call as the configuration has it.
 pub(super) struct DescribedCall<'c> {
-    call: Described<'c>,
+    call: ConfiguredCall<'c>,
     has_tool: bool,
     asked: CallExtras<'c>,
     one_of: Option<&'c Spanned<Vec<Spanned<PlainCall>>>>,
     related: Related<'c>,
-    pub(super) span: Span,
+    pub(super) span: NodeSpan,
 }
 
 macro_rules! written {
@@ -57,7 +57,7 @@ written! {
 
 impl<'c> DescribedCall<'c> {
     /// At this place, if its own is unknown.
-    pub(super) fn or_at(self, span: Span) -> Self {
+    pub(super) fn or_at(self, span: NodeSpan) -> Self {
         Self { span: self.span.known().unwrap_or(span), ..self }
     }
 
@@ -144,7 +144,7 @@ pub(super) fn bound(config: &ExpectFields) -> Vec<String> {
     all
 }
 
-impl Builder<'_, '_> {
+impl ExpectBuilder<'_, '_> {
     /// Compiles a call with its links, and returns the number of its pattern.
     pub(super) fn call(&mut self, written: DescribedCall<'_>, scope: &Scope) -> Option<usize> {
         let mut link = Link::default();
@@ -257,7 +257,7 @@ impl Builder<'_, '_> {
     }
 
     /// Reads the place of a bound value.
-    fn source(&mut self, place: &str, span: Span) -> Option<Source> {
+    fn source(&mut self, place: &str, span: NodeSpan) -> Option<Source> {
         if let Some(class) = ArgClass::from_word(place) {
             return Some(Source::Typed(class));
         }

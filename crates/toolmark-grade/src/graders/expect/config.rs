@@ -11,7 +11,7 @@ use std::fmt;
 use toolmark_config::{Node, Spanned};
 use toolmark_hosts::toolset::ArgClass;
 use toolmark_match::call_match::config::{
-    Described, DurationFields, Name, ResultConfig, StatusConfig, name_of,
+    ConfiguredCall, DurationFields, Name, ResultConfig, StatusConfig, name_of,
 };
 use toolmark_match::call_match::{Agents, ArgsMatch, ConditionConfig, Conditions, Parallel};
 use toolmark_shell::results::ResultKind;

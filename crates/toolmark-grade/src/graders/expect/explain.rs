@@ -2,14 +2,14 @@
 
 use super::Expect;
 use super::links::Order;
-use super::reading::{Known, Mood, Reading};
+use super::reading::{CallFacts, ExpectReading, Mood};
 use super::verdict::PatternWords;
 use toolmark_base::SortedSet;
 use toolmark_match::call_match::{CallPattern, Difference, Prefixes};
-use toolmark_match::engine::{Column, Extras, Grid, align, assign};
-use toolmark_outcome::View;
-use toolmark_outcome::{Evidence, Role};
-use toolmark_outcome::{Explanation, Row, RowState};
+use toolmark_match::engine::{CallColumn, Extras, Grid, align, assign};
+use toolmark_outcome::TrajectoryView;
+use toolmark_outcome::{Evidence, EvidenceRole};
+use toolmark_outcome::{Explanation, ExplanationRow, RowState};
 
 /// Maximum number of calls per expectation that get a row.
 const CALLS_SHOWN: usize = 5;
@@ -31,7 +31,7 @@ pub(super) struct Explained {
 }
 
 /// Position of a row: at a call, or directly before one.
-type Place = (usize, bool);
+type RowPlace = (usize, bool);
 
 /// An expectation without a call, and the range of calls in which one was expected.
 struct Gap {
@@ -45,21 +45,21 @@ struct Gap {
     times: usize,
 }
 
-struct Writer<'w, 't, 'a, 'v> {
+struct ExplanationWriter<'w, 't, 'a, 'v> {
     expect: &'w Expect,
-    view: &'w View<'v>,
-    known: &'w Known<'t, 'a>,
+    view: &'w TrajectoryView<'v>,
+    known: &'w CallFacts<'t, 'a>,
     mood: Mood,
-    reading: &'w Reading,
+    reading: &'w ExpectReading,
     words: &'w PatternWords<'w>,
     /// Rows in order of creation, and the position of each.
-    rows: Vec<Row>,
-    places: Vec<Place>,
+    rows: Vec<ExplanationRow>,
+    places: Vec<RowPlace>,
     repair: Vec<String>,
     evidence: Vec<Evidence>,
     /// Calls used by the sequence, and calls used by any expectation.
-    in_order: Column,
-    used: Column,
+    in_order: CallColumn,
+    used: CallColumn,
     /// Extra calls paired with an expectation that they nearly match.
     paired: SortedSet<usize>,
     elided: usize,
@@ -68,19 +68,19 @@ struct Writer<'w, 't, 'a, 'v> {
 impl Explained {
     pub(super) fn new(
         expect: &Expect,
-        view: &View<'_>,
-        known: &Known<'_, '_>,
+        view: &TrajectoryView<'_>,
+        known: &CallFacts<'_, '_>,
         mood: Mood,
-        reading: &Reading,
+        reading: &ExpectReading,
         words: &PatternWords<'_>,
     ) -> Self {
         // Mostly one for each expectation, and a few that were not expected.
         let most_rows = reading.alignment.places.len() + expect.calls.len() + 8;
-        let mut in_order = Column::new(known.table.len());
+        let mut in_order = CallColumn::new(known.table.len());
         reading.alignment.calls().for_each(|call| in_order.set(call));
         let mut used = in_order.clone();
         reading.covered.iter().for_each(|covered| used.include(&covered.used));
-        let mut writer = Writer {
+        let mut writer = ExplanationWriter {
             in_order,
             used,
             expect,
@@ -104,10 +104,10 @@ impl Explained {
     }
 }
 
-impl Writer<'_, '_, '_, '_> {
+impl ExplanationWriter<'_, '_, '_, '_> {
     fn row(
         &mut self,
-        place: Place,
+        place: RowPlace,
         expected: Option<String>,
         call: Option<usize>,
         state: RowState,
@@ -116,7 +116,7 @@ impl Writer<'_, '_, '_, '_> {
         let call = call.and_then(|call| self.known.table.call_ref(self.view, call));
         let (expected, why) = (expected.map(Into::into), why.map(Into::into));
         self.places.push(place);
-        self.rows.push(Row { expected, call, state, why });
+        self.rows.push(ExplanationRow { expected, call, state, why });
     }
 
     /// Adds the calls of an expectation.
@@ -136,10 +136,10 @@ impl Writer<'_, '_, '_, '_> {
             if let (RowState::Unknown, Some(why)) = (state, &why) {
                 let text = format!("may be {words}: {why}");
                 let table = self.known.table;
-                self.evidence.extend(table.evidence(self.view, Role::Context, text, call));
+                self.evidence.extend(table.evidence(self.view, EvidenceRole::Context, text, call));
             }
             self.places.push((call, true));
-            self.rows.push(Row {
+            self.rows.push(ExplanationRow {
                 expected: Some(words.into()),
                 call: match state {
                     RowState::Matched => self.known.table.pointer(call),
@@ -213,7 +213,7 @@ impl Writer<'_, '_, '_, '_> {
                 let title = self.known.table.title(call);
                 self.repair.push(change(&title, &differences));
                 let evidence =
-                    self.known.table.evidence(self.view, Role::Mismatch, why.clone(), call);
+                    self.known.table.evidence(self.view, EvidenceRole::Mismatch, why.clone(), call);
                 self.evidence.extend(evidence);
                 self.row(
                     (call, true),
@@ -429,7 +429,7 @@ impl Writer<'_, '_, '_, '_> {
 
 /// Sorts the rows by position. Rows are large, and mostly only a few are added late: those
 /// are inserted, and all rows are sorted only if there are many.
-fn in_place(mut rows: Vec<Row>, mut places: Vec<Place>) -> Vec<Row> {
+fn in_place(mut rows: Vec<ExplanationRow>, mut places: Vec<RowPlace>) -> Vec<ExplanationRow> {
     const FEW: usize = 8;
     let mut furthest = (0, false);
     let late = places.iter().filter(|place| {
@@ -437,7 +437,7 @@ fn in_place(mut rows: Vec<Row>, mut places: Vec<Place>) -> Vec<Row> {
         **place < furthest
     });
     if late.count() > FEW {
-        let mut placed: Vec<(Place, Row)> = places.into_iter().zip(rows).collect();
+        let mut placed: Vec<(RowPlace, ExplanationRow)> = places.into_iter().zip(rows).collect();
         placed.sort_by_key(|(place, _)| *place);
         return placed.into_iter().map(|(_, row)| row).collect();
     }

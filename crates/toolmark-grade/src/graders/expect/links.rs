@@ -12,7 +12,7 @@ use toolmark_hosts::toolset::ArgClass;
 use toolmark_match::call_match::{
     CallPattern, CallTable, Fits, KeyPath, Lack, Needle, Truth, Values, arguments,
 };
-use toolmark_match::engine::{Column, TooLarge};
+use toolmark_match::engine::{CallColumn, TooLarge};
 use toolmark_pattern::Pattern;
 use toolmark_trace::Fact;
 
@@ -200,9 +200,9 @@ impl<'l, 't, 'a> Linker<'l, 't, 'a> {
         &self,
         pattern: usize,
         values: &Values,
-    ) -> Result<(Column, Column), TooLarge> {
+    ) -> Result<(CallColumn, CallColumn), TooLarge> {
         let calls = self.table.len();
-        let (mut sure, mut possible) = (Column::new(calls), Column::new(calls));
+        let (mut sure, mut possible) = (CallColumn::new(calls), CallColumn::new(calls));
         for call in self.fits.possible(pattern).iter() {
             match self.truth(pattern, call, values)? {
                 Truth::Yes => {

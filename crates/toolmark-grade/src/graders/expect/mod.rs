@@ -24,9 +24,9 @@ use crate::grader::{GraderInfo, Taxonomy, schema_of};
 use config::ExpectConfig;
 use links::{Links, Order};
 use std::sync::Arc;
-use toolmark_config::Span;
+use toolmark_config::NodeSpan;
 use toolmark_match::call_match::{Agents, CallPattern, NamePattern, Parallel};
-use toolmark_match::engine::{Element, Extras, Item};
+use toolmark_match::engine::{Element, ExpectedItem, Extras};
 
 pub use quick::PlainExpect;
 pub use shapes::CallShapes;
@@ -249,7 +249,7 @@ struct Expect {
     /// Calls of the sequence, in the order they are written.
     leaves: Vec<Leaf>,
     sequence: Option<Vec<Element>>,
-    calls: Vec<Wanted>,
+    calls: Vec<UnorderedCall>,
     has_calls: bool,
     is_none: bool,
     only: Vec<NamePattern>,
@@ -267,12 +267,12 @@ struct Expect {
 
 /// A call of the sequence.
 struct Leaf {
-    item: Item,
-    span: Span,
+    item: ExpectedItem,
+    span: NodeSpan,
 }
 
 /// A call that is expected in any order.
-struct Wanted {
+struct UnorderedCall {
     pattern: usize,
     min: usize,
     more: bool,
@@ -308,7 +308,7 @@ impl Expect {
     }
 
     /// Returns the item of the sequence with this pattern.
-    fn item(&self, pattern: usize) -> Option<&Item> {
+    fn item(&self, pattern: usize) -> Option<&ExpectedItem> {
         // Patterns are numbered in the order of the leaves, mostly without a gap.
         if let Some(leaf) = self.leaves.get(pattern)
             && leaf.item.id == pattern

@@ -6,18 +6,18 @@
 
 use super::links::Links;
 use super::shapes::CallShapes;
-use super::{Expect, Leaf, Wanted};
+use super::{Expect, Leaf, UnorderedCall};
 use crate::grader::Grader;
 use memchr::memmem::Finder;
 use std::ops::Range;
 use std::sync::{Arc, LazyLock};
-use toolmark_config::Span;
-use toolmark_config::plain::{Keys, Plain};
+use toolmark_config::NodeSpan;
+use toolmark_config::plain::{JsonCursor, ObjectKeys};
 use toolmark_hosts::toolset::CLASS_PREFIX;
 use toolmark_match::call_match::{
-    ArgsMatch, ArgsRule, CallPattern, Expected, KeySpans, NamePattern, Parallel,
+    ArgsMatch, ArgsRule, CallPattern, ExpectedArgs, KeySpans, NamePattern, Parallel,
 };
-use toolmark_match::engine::{Element, Extras, Item};
+use toolmark_match::engine::{Element, ExpectedItem, Extras};
 
 /// A plain expectation in a text.
 #[derive(Debug, Clone, Copy)]
@@ -34,14 +34,14 @@ const USUAL_CALL: usize = 128;
 const MAX_ROOM: usize = 256;
 
 /// Shapes of earlier calls, and whether the positions of keys are needed.
-struct Known<'s> {
+struct KnownShapes<'s> {
     shapes: &'s mut CallShapes,
     keys: bool,
 }
 
 /// List that contains a call.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum List {
+enum CallList {
     Sequence,
     Calls,
 }
@@ -57,21 +57,21 @@ pub(super) struct CallSpans {
 impl PlainExpect {
     /// Reads past an expectation. `None` if it is not plain, or if there is
     /// any problem or warning about it.
-    pub fn check(cursor: &mut Plain<'_, '_>, shapes: &mut CallShapes) -> Option<Self> {
-        read(cursor, &mut Known { shapes, keys: false }, &mut |_, _| {})
+    pub fn check(cursor: &mut JsonCursor<'_, '_>, shapes: &mut CallShapes) -> Option<Self> {
+        read(cursor, &mut KnownShapes { shapes, keys: false }, &mut |_, _| {})
     }
 
     /// Builds the expectation at the cursor; `text` is the text of the cursor.
     pub fn build(
-        cursor: &mut Plain<'_, '_>,
+        cursor: &mut JsonCursor<'_, '_>,
         text: &Arc<str>,
         shapes: &mut CallShapes,
     ) -> Option<Arc<dyn Grader>> {
         let (mut ordered, mut any) = (Vec::new(), Vec::new());
-        let found = read(cursor, &mut Known { shapes, keys: true }, &mut |list, call| {
+        let found = read(cursor, &mut KnownShapes { shapes, keys: true }, &mut |list, call| {
             let patterns = match list {
-                List::Sequence => &mut ordered,
-                List::Calls => &mut any,
+                CallList::Sequence => &mut ordered,
+                CallList::Calls => &mut any,
             };
             if patterns.is_empty() {
                 patterns.reserve((text.len() / USUAL_CALL).clamp(1, MAX_ROOM));
@@ -79,14 +79,14 @@ impl PlainExpect {
             patterns.push(pattern(text, call));
         })?;
         let leaf = |id| {
-            let item = Item { id, column: id, count: 1, more: false, optional: false };
-            Leaf { item, span: Span::default() }
+            let item = ExpectedItem { id, column: id, count: 1, more: false, optional: false };
+            Leaf { item, span: NodeSpan::default() }
         };
         let leaves: Vec<Leaf> = (0..ordered.len()).map(leaf).collect();
         let sequence = || leaves.iter().map(|leaf| Element::Item(leaf.item)).collect();
         let sequence = found.has_sequence.then(sequence);
         let first = ordered.len();
-        let wanted = |at| Wanted { pattern: first + at, min: 1, more: false, max: None };
+        let wanted = |at| UnorderedCall { pattern: first + at, min: 1, more: false, max: None };
         let calls = (0..any.len()).map(wanted).collect();
         let patterns = match ordered.is_empty() {
             true => any,
@@ -118,7 +118,7 @@ impl PlainExpect {
 }
 
 fn pattern(text: &Arc<str>, call: CallSpans) -> CallPattern {
-    let expected = call.args.map(|(args, keys)| Expected::written(text, args, keys));
+    let expected = call.args.map(|(args, keys)| ExpectedArgs::written(text, args, keys));
     let args = ArgsRule { expected, how: call.how.unwrap_or_default(), ignore: Vec::new() };
     let tool = text.get(call.tool.start as usize..call.tool.end as usize);
     CallPattern::with_args(NamePattern::word(tool.unwrap_or_default()), args)
@@ -126,22 +126,22 @@ fn pattern(text: &Arc<str>, call: CallSpans) -> CallPattern {
 
 /// Reads an expectation and passes its calls to the callback.
 fn read(
-    cursor: &mut Plain<'_, '_>,
-    known: &mut Known<'_>,
-    show: &mut impl FnMut(List, CallSpans),
+    cursor: &mut JsonCursor<'_, '_>,
+    known: &mut KnownShapes<'_>,
+    show: &mut impl FnMut(CallList, CallSpans),
 ) -> Option<PlainExpect> {
     let mut found = PlainExpect { has_sequence: false, has_calls: false, extras: Extras::Allowed };
-    let mut keys = Keys::default();
+    let mut keys = ObjectKeys::default();
     cursor.take(b'{')?;
     while let Some(key) = cursor.key(&mut keys)? {
         match key {
             b"sequence" => {
                 found.has_sequence = true;
-                list(cursor, known, &mut |call| show(List::Sequence, call))?;
+                list(cursor, known, &mut |call| show(CallList::Sequence, call))?;
             }
             b"calls" => {
                 found.has_calls = true;
-                list(cursor, known, &mut |call| show(List::Calls, call))?;
+                list(cursor, known, &mut |call| show(CallList::Calls, call))?;
             }
             b"extras" => {
                 found.extras = match cursor.string()? {
@@ -157,8 +157,8 @@ fn read(
 }
 
 fn list(
-    cursor: &mut Plain<'_, '_>,
-    known: &mut Known<'_>,
+    cursor: &mut JsonCursor<'_, '_>,
+    known: &mut KnownShapes<'_>,
     show: &mut impl FnMut(CallSpans),
 ) -> Option<()> {
     cursor.take(b'[')?;
@@ -180,12 +180,12 @@ fn list(
 }
 
 /// Reads a call. Also returns the position of the comparison mode.
-pub(super) fn call(cursor: &mut Plain<'_, '_>) -> Option<(CallSpans, Option<usize>)> {
+pub(super) fn call(cursor: &mut JsonCursor<'_, '_>) -> Option<(CallSpans, Option<usize>)> {
     if cursor.peek()? == b'"' {
         return Some((CallSpans { tool: tool(cursor)?, args: None, how: None }, None));
     }
     let (mut named, mut args, mut how, mut how_at) = (None, None, None, None);
-    let mut keys = Keys::default();
+    let mut keys = ObjectKeys::default();
     cursor.take(b'{')?;
     while let Some(key) = cursor.key(&mut keys)? {
         match key {
@@ -234,7 +234,7 @@ fn short(range: Range<usize>) -> Range<u32> {
 }
 
 /// Reads the name of a tool and returns its range.
-fn tool(cursor: &mut Plain<'_, '_>) -> Option<Range<u32>> {
+fn tool(cursor: &mut JsonCursor<'_, '_>) -> Option<Range<u32>> {
     let length = name(cursor.string()?)?.len();
     let end = cursor.at() - 1;
     Some(short(end - length..end))

@@ -9,7 +9,7 @@ use toolmark_match::call_match::{
     CallPattern, CallTable, Fits, NamePattern, Prefixes, Truth, fits,
 };
 use toolmark_match::engine::{
-    Alignment, Calls, Column, Covered, Extras, TooLarge, Want, arrange, cover,
+    Alignment, CallColumn, Covered, Extras, MatchedCalls, TooLarge, Want, arrange, cover,
 };
 
 /// Maximum number of compared pairs of allowed tool and called tool.
@@ -20,14 +20,14 @@ const MAX_COMPARED: usize = 1 << 22;
 
 /// Known facts about the calls.
 #[derive(Clone)]
-pub(super) struct Known<'t, 'a> {
+pub(super) struct CallFacts<'t, 'a> {
     pub(super) table: &'t CallTable<'a>,
     /// Calls that meet an expectation and, if required, count as done.
     pub(super) fits: Fits,
     /// Failed attempts at expected calls.
-    pub(super) attempts: Column,
+    pub(super) attempts: CallColumn,
     /// Calls of allowed tools: certain, and possible.
-    allowed: (Column, Column),
+    allowed: (CallColumn, CallColumn),
     /// Values that expected calls bind, in the best combination.
     pub(super) values: Vec<(CompactString, Vec<Value>)>,
 }
@@ -42,7 +42,7 @@ pub(super) enum Mood {
 }
 
 /// Result of every expectation.
-pub(super) struct Reading {
+pub(super) struct ExpectReading {
     pub(super) alignment: Alignment,
     pub(super) covered: Option<Covered>,
     /// For every expectation with a `max`: its index in `calls`, and the number of matching calls.
@@ -61,7 +61,7 @@ pub(super) struct Reading {
     pub(super) unwanted: Vec<usize>,
 }
 
-impl<'t, 'a> Known<'t, 'a> {
+impl<'t, 'a> CallFacts<'t, 'a> {
     pub(super) fn new(expect: &Expect, table: &'t CallTable<'a>) -> Result<Self, TooLarge> {
         let patterns: Vec<_> = expect.patterns.iter().collect();
         let mut fits = fits(&patterns, table, Prefixes::MayBeLeftOut)?;
@@ -74,7 +74,7 @@ impl<'t, 'a> Known<'t, 'a> {
             expect.suspect(&mut fits, table);
         }
         let attempts = match table.undone().is_empty() {
-            true => Column::new(table.len()),
+            true => CallColumn::new(table.len()),
             false => expect.attempts(&mut fits, table),
         };
         if !expect.links.is_empty() {
@@ -90,7 +90,7 @@ impl<'t, 'a> Known<'t, 'a> {
     }
 
     /// Returns the calls that count as meeting an expectation.
-    pub(super) fn wanted(&self, pattern: usize, mood: Mood) -> &Column {
+    pub(super) fn wanted(&self, pattern: usize, mood: Mood) -> &CallColumn {
         match mood {
             Mood::Worst => &self.fits.sure[pattern],
             Mood::Best => self.fits.possible(pattern),
@@ -98,7 +98,7 @@ impl<'t, 'a> Known<'t, 'a> {
     }
 
     /// Returns the calls that count as meeting each expectation.
-    fn columns(&self, mood: Mood) -> Cow<'_, [Column]> {
+    fn columns(&self, mood: Mood) -> Cow<'_, [CallColumn]> {
         if mood == Mood::Worst || self.fits.is_certain() {
             return Cow::Borrowed(&self.fits.sure);
         }
@@ -107,7 +107,7 @@ impl<'t, 'a> Known<'t, 'a> {
     }
 
     /// Returns the calls that count as matching a forbidden pattern.
-    fn unwanted(&self, pattern: usize, mood: Mood) -> &Column {
+    fn unwanted(&self, pattern: usize, mood: Mood) -> &CallColumn {
         match mood {
             Mood::Worst => self.fits.possible(pattern),
             Mood::Best => &self.fits.sure[pattern],
@@ -118,8 +118,8 @@ impl<'t, 'a> Known<'t, 'a> {
 impl Expect {
     /// Removes calls without effect from those that meet an expectation, and returns them as
     /// attempts.
-    fn attempts(&self, fits: &mut Fits, table: &CallTable<'_>) -> Column {
-        let mut attempts = Column::new(table.len());
+    fn attempts(&self, fits: &mut Fits, table: &CallTable<'_>) -> CallColumn {
+        let mut attempts = CallColumn::new(table.len());
         for pattern in self.expected().flat_map(|pattern| self.links.parts(pattern)) {
             attempts.include(fits.possible(pattern));
             self.count_done(pattern, fits, table);
@@ -128,9 +128,9 @@ impl Expect {
             self.count_done(pattern, fits, table);
         }
         if self.counts_failed {
-            return Column::new(table.len());
+            return CallColumn::new(table.len());
         }
-        let done = Column::from_fn(table.len(), |call| !table.undone().get(call));
+        let done = CallColumn::from_fn(table.len(), |call| !table.undone().get(call));
         attempts.exclude(&done);
         attempts
     }
@@ -144,7 +144,8 @@ impl Expect {
     /// Narrows the calls of each pattern to those that are linked with others as it asks.
     fn link(&self, fits: &mut Fits, table: &CallTable<'_>) -> Result<(), TooLarge> {
         for (pattern, parts) in self.links.unions() {
-            let (mut sure, mut possible) = (Column::new(table.len()), Column::new(table.len()));
+            let (mut sure, mut possible) =
+                (CallColumn::new(table.len()), CallColumn::new(table.len()));
             for part in parts {
                 sure.include(&fits.sure[*part]);
                 possible.include(fits.possible(*part));
@@ -167,9 +168,9 @@ impl Expect {
     /// the fewest expected calls are missing.
     pub(super) fn bound<'k, 't, 'a>(
         &self,
-        known: &'k Known<'t, 'a>,
+        known: &'k CallFacts<'t, 'a>,
         mood: Mood,
-    ) -> Result<Cow<'k, Known<'t, 'a>>, TooLarge> {
+    ) -> Result<Cow<'k, CallFacts<'t, 'a>>, TooLarge> {
         if !self.binds {
             return Ok(Cow::Borrowed(known));
         }
@@ -186,7 +187,7 @@ impl Expect {
         if all.len().saturating_mul(known.table.len()) > MAX_COMPARED {
             return Err(TooLarge);
         }
-        let mut best: Option<(usize, Known<'t, 'a>)> = None;
+        let mut best: Option<(usize, CallFacts<'t, 'a>)> = None;
         for values in all {
             let mut with = known.clone();
             for pattern in &linked {
@@ -209,8 +210,8 @@ impl Expect {
 
     /// Returns the calls of allowed tools, certain and possible; both are empty if every tool
     /// is allowed.
-    fn allowed(&self, table: &CallTable<'_>) -> Result<(Column, Column), TooLarge> {
-        let (mut sure, mut maybe) = (Column::new(table.len()), Column::new(table.len()));
+    fn allowed(&self, table: &CallTable<'_>) -> Result<(CallColumn, CallColumn), TooLarge> {
+        let (mut sure, mut maybe) = (CallColumn::new(table.len()), CallColumn::new(table.len()));
         if self.only.is_empty() {
             return Ok((sure, maybe));
         }
@@ -257,10 +258,14 @@ impl Expect {
     }
 
     /// Compares the expectations with the calls.
-    pub(super) fn read(&self, known: &Known<'_, '_>, mood: Mood) -> Result<Reading, TooLarge> {
+    pub(super) fn read(
+        &self,
+        known: &CallFacts<'_, '_>,
+        mood: Mood,
+    ) -> Result<ExpectReading, TooLarge> {
         let table = known.table;
         let (alignment, covered) = self.align(known, mood)?;
-        let mut used = Column::new(table.len());
+        let mut used = CallColumn::new(table.len());
         alignment.calls().for_each(|call| used.set(call));
         if let Some(covered) = &covered {
             used.include(&covered.used);
@@ -286,7 +291,7 @@ impl Expect {
         };
         let forbidden =
             self.forbidden.iter().map(|p| known.unwanted(*p, mood).iter().collect()).collect();
-        Ok(Reading {
+        Ok(ExpectReading {
             alignment,
             covered,
             counted,
@@ -310,13 +315,13 @@ impl Expect {
     /// Returns the best alignment of the sequence, and the best cover of the rest.
     fn align(
         &self,
-        known: &Known<'_, '_>,
+        known: &CallFacts<'_, '_>,
         mood: Mood,
     ) -> Result<(Alignment, Option<Covered>), TooLarge> {
         let columns = known.columns(mood);
         let first = self.align_with(&columns, &columns, known)?;
         let leftover = |(alignment, covered): &(Alignment, Option<Covered>)| {
-            let mut used = Column::new(known.table.len());
+            let mut used = CallColumn::new(known.table.len());
             alignment.calls().for_each(|call| used.set(call));
             covered.iter().for_each(|covered| used.include(&covered.used));
             known.table.len() - used.count()
@@ -339,9 +344,9 @@ impl Expect {
 
     fn align_with(
         &self,
-        in_order: &[Column],
-        columns: &[Column],
-        known: &Known<'_, '_>,
+        in_order: &[CallColumn],
+        columns: &[CallColumn],
+        known: &CallFacts<'_, '_>,
     ) -> Result<(Alignment, Option<Covered>), TooLarge> {
         let batches = known.table.batches();
         let mut alignment = match &self.sequence {
@@ -354,7 +359,7 @@ impl Expect {
         if !self.has_calls {
             return Ok((alignment, None));
         }
-        let mut elsewhere = Column::new(known.table.len());
+        let mut elsewhere = CallColumn::new(known.table.len());
         alignment.calls().for_each(|call| elsewhere.set(call));
         let wants: Vec<Want> = self
             .calls
@@ -368,7 +373,7 @@ impl Expect {
     /// Gives expectations with a minimum the additional calls
     /// between their neighbours. (If extra calls are forbidden, this is
     /// part of the alignment.)
-    fn take_more(&self, alignment: &mut Alignment, columns: &[Column]) {
+    fn take_more(&self, alignment: &mut Alignment, columns: &[CallColumn]) {
         if !self.leaves.iter().any(|leaf| leaf.item.more) {
             return;
         }
@@ -392,7 +397,7 @@ impl Expect {
                     .iter()
                     .skip_while(|call| *call < from)
                     .take_while(|call| *call < next_starts[at]);
-                let mut all: Calls = further.chain(own).collect();
+                let mut all: MatchedCalls = further.chain(own).collect();
                 all.sort_unstable();
                 all.dedup();
                 place.calls = all;
@@ -407,17 +412,17 @@ impl Expect {
     fn followed_by(
         &self,
         follows: &Follows,
-        known: &Known<'_, '_>,
+        known: &CallFacts<'_, '_>,
         mood: Mood,
     ) -> Result<Option<Vec<usize>>, TooLarge> {
         let patterns = || follows.patterns.iter().copied();
         if !follows.is_bound {
-            let columns: Vec<&Column> = patterns().map(|p| known.unwanted(p, mood)).collect();
+            let columns: Vec<&CallColumn> = patterns().map(|p| known.unwanted(p, mood)).collect();
             return Ok(follows.found(&columns, known.table));
         }
         let linker = Linker::new(&self.links, &self.patterns, known.table, &known.fits);
         for values in linker.combinations(patterns())? {
-            let columns: Result<Vec<Column>, TooLarge> = patterns()
+            let columns: Result<Vec<CallColumn>, TooLarge> = patterns()
                 .map(|pattern| {
                     let (sure, possible) = linker.columns(pattern, &values)?;
                     Ok(if mood == Mood::Worst { possible } else { sure })
@@ -435,7 +440,7 @@ impl Expect {
 
 impl Follows {
     /// Returns the first calls of these columns that form the sequence.
-    fn found(&self, columns: &[&Column], table: &CallTable<'_>) -> Option<Vec<usize>> {
+    fn found(&self, columns: &[&CallColumn], table: &CallTable<'_>) -> Option<Vec<usize>> {
         if self.is_contiguous {
             let first = columns.first()?;
             let start = first.iter().find(|start| {

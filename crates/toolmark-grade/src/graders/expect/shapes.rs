@@ -3,7 +3,7 @@
 use super::quick::{CallSpans, may_have_pattern, name};
 use smallvec::SmallVec;
 use std::ops::Range;
-use toolmark_config::plain::{Pieces, Place, Plain, Shape};
+use toolmark_config::plain::{JsonCursor, ShapePieces, ShapePosition, ValueShape};
 use toolmark_match::call_match::{ArgsMatch, KeySpans};
 
 /// Maximum number of shapes kept.
@@ -19,7 +19,7 @@ const MAX_EXCESS: usize = 64;
 pub struct CallShapes {
     /// Recorded shapes, the most frequently matching first.
     kept: Vec<CallShape>,
-    pieces: Pieces,
+    pieces: ShapePieces,
     fitted: usize,
     missed: usize,
 }
@@ -27,10 +27,10 @@ pub struct CallShapes {
 /// The shape of a call, and the positions of its parts.
 #[derive(Debug)]
 struct CallShape {
-    shape: Shape,
-    tool: Range<Place>,
-    args: Option<Range<Place>>,
-    keys: SmallVec<[Range<Place>; 4]>,
+    shape: ValueShape,
+    tool: Range<ShapePosition>,
+    args: Option<Range<ShapePosition>>,
+    keys: SmallVec<[Range<ShapePosition>; 4]>,
     how: Option<ArgsMatch>,
 }
 
@@ -38,7 +38,11 @@ impl CallShapes {
     /// Reads the call at the cursor if its shape is known. The positions of
     /// its argument keys are only returned if `keys` is set.
     #[inline]
-    pub(super) fn read(&mut self, cursor: &mut Plain<'_, '_>, keys: bool) -> Option<CallSpans> {
+    pub(super) fn read(
+        &mut self,
+        cursor: &mut JsonCursor<'_, '_>,
+        keys: bool,
+    ) -> Option<CallSpans> {
         if !self.is_worth_it() {
             return None;
         }
@@ -69,7 +73,7 @@ impl CallShapes {
     /// comparison mode is at `how`.
     pub(super) fn add(
         &mut self,
-        start: &Plain<'_, '_>,
+        start: &JsonCursor<'_, '_>,
         end: usize,
         call: &CallSpans,
         how: Option<usize>,
@@ -83,8 +87,13 @@ impl CallShapes {
 }
 
 impl CallShape {
-    fn of(start: &Plain<'_, '_>, end: usize, call: &CallSpans, how: Option<usize>) -> Option<Self> {
-        let (shape, pieces) = Shape::of(start, end, how)?;
+    fn of(
+        start: &JsonCursor<'_, '_>,
+        end: usize,
+        call: &CallSpans,
+        how: Option<usize>,
+    ) -> Option<Self> {
+        let (shape, pieces) = ValueShape::of(start, end, how)?;
         let place = |range: &Range<u32>| {
             let start = shape.place(&pieces, range.start as usize)?;
             Some(start..shape.place(&pieces, range.end as usize)?)
@@ -101,8 +110,13 @@ impl CallShape {
 
     /// Returns a call of this shape.
     #[inline]
-    fn written(&self, text: &Plain<'_, '_>, pieces: &Pieces, keys: bool) -> Option<CallSpans> {
-        let at = |range: &Range<Place>| pieces.at(range.start)..pieces.at(range.end);
+    fn written(
+        &self,
+        text: &JsonCursor<'_, '_>,
+        pieces: &ShapePieces,
+        keys: bool,
+    ) -> Option<CallSpans> {
+        let at = |range: &Range<ShapePosition>| pieces.at(range.start)..pieces.at(range.end);
         let tool = at(&self.tool);
         name(text.slice(&tool)?)?;
         let mut spans = KeySpans::new();
@@ -125,9 +139,9 @@ mod tests {
     use toolmark_config::plain::PlainText;
 
     /// A call and the position after it.
-    type Read = Option<(CallSpans, usize)>;
+    type CallRead = Option<(CallSpans, usize)>;
 
-    fn alone(text: &str, shapes: &mut CallShapes) -> Read {
+    fn alone(text: &str, shapes: &mut CallShapes) -> CallRead {
         let whole = PlainText::new(text)?;
         let mut cursor = whole.start();
         let (written, how) = call(&mut cursor)?;
@@ -135,7 +149,7 @@ mod tests {
         Some((written, cursor.at()))
     }
 
-    fn by_shape(text: &str, shapes: &mut CallShapes) -> Read {
+    fn by_shape(text: &str, shapes: &mut CallShapes) -> CallRead {
         let whole = PlainText::new(text)?;
         let mut cursor = whole.start();
         let read = shapes.read(&mut cursor, true);

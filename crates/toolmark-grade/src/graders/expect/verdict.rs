@@ -2,7 +2,7 @@
 
 use super::Expect;
 use super::explain::Explained;
-use super::reading::{Known, Mood, Reading};
+use super::reading::{CallFacts, ExpectReading, Mood};
 use crate::facts::facts;
 use crate::grader::Grader;
 use serde_json::{Map, Value};
@@ -12,10 +12,10 @@ use toolmark_match::Mention;
 use toolmark_match::call_match::{Agents, CallTable};
 use toolmark_match::engine::Extras;
 use toolmark_outcome::Subject;
-use toolmark_outcome::View;
+use toolmark_outcome::TrajectoryView;
 use toolmark_outcome::rounded;
-use toolmark_outcome::{Cause, Metrics, Outcome, Part, Verdict};
-use toolmark_outcome::{Evidence, Role};
+use toolmark_outcome::{Cause, GraderMetrics, Outcome, OutcomePart, Verdict};
+use toolmark_outcome::{Evidence, EvidenceRole};
 
 /// Maximum amount of evidence shown.
 const EVIDENCE: usize = 20;
@@ -87,17 +87,17 @@ impl<'e> PatternWords<'e> {
 }
 
 /// The decisive reading.
-struct Answer<'r> {
+struct ReadingAnswer<'r> {
     mood: Mood,
-    reading: &'r Reading,
-    checks: &'r [Check],
+    reading: &'r ExpectReading,
+    checks: &'r [ReadingCheck],
     verdict: Verdict,
 }
 
 /// One check of a reading (a key of the configuration or an entry of one): its
 /// description, the number of its aspects, and how many of them hold.
 #[derive(Debug, Clone)]
-struct Check {
+struct ReadingCheck {
     text: String,
     asked: usize,
     held: usize,
@@ -107,7 +107,7 @@ struct Check {
     is_list: bool,
 }
 
-impl Check {
+impl ReadingCheck {
     fn rule(text: String, wrong: Option<String>) -> Self {
         let wrong: Vec<String> = wrong.into_iter().collect();
         Self { text, asked: 1, held: usize::from(wrong.is_empty()), wrong, is_list: false }
@@ -128,7 +128,7 @@ impl Expect {
     }
 
     /// Returns the calls to compare with: those of sub-agents too if calls are forbidden.
-    fn table<'a>(&self, view: &View<'a>) -> CallTable<'a> {
+    fn table<'a>(&self, view: &TrajectoryView<'a>) -> CallTable<'a> {
         let has_others = || {
             !view.trajectory().children.is_empty()
                 || view.calls().iter().any(|seen| seen.call.agent.is_some())
@@ -145,30 +145,35 @@ impl Expect {
 
     fn answer(
         &self,
-        view: &View<'_>,
+        view: &TrajectoryView<'_>,
         table: &CallTable<'_>,
     ) -> Result<Outcome, toolmark_match::engine::TooLarge> {
-        let known = Known::new(self, table)?;
+        let known = CallFacts::new(self, table)?;
         let words = PatternWords::new(self);
         let bound = self.bound(&known, Mood::Worst)?;
         let worst = self.read(&bound, Mood::Worst)?;
         let worst_checks = self.checks(table, &worst, &words);
-        let passes = worst_checks.iter().all(Check::holds);
+        let passes = worst_checks.iter().all(ReadingCheck::holds);
         if passes || known.is_certain() && bound.is_certain() {
             let verdict = Verdict::of(passes);
-            let answer =
-                Answer { mood: Mood::Worst, reading: &worst, checks: &worst_checks, verdict };
+            let answer = ReadingAnswer {
+                mood: Mood::Worst,
+                reading: &worst,
+                checks: &worst_checks,
+                verdict,
+            };
             let parts = parts(&worst_checks, &worst_checks);
             return Ok(self.outcome(view, &bound, &answer, parts, &words));
         }
         let bound = self.bound(&known, Mood::Best)?;
         let best = self.read(&bound, Mood::Best)?;
         let best_checks = self.checks(table, &best, &words);
-        let verdict = match best_checks.iter().all(Check::holds) {
+        let verdict = match best_checks.iter().all(ReadingCheck::holds) {
             true => Verdict::Unknown(Cause::MissingEvidence),
             false => Verdict::Fail,
         };
-        let answer = Answer { mood: Mood::Best, reading: &best, checks: &best_checks, verdict };
+        let answer =
+            ReadingAnswer { mood: Mood::Best, reading: &best, checks: &best_checks, verdict };
         let parts = parts(&best_checks, &worst_checks);
         Ok(self.outcome(view, &bound, &answer, parts, &words))
     }
@@ -177,9 +182,9 @@ impl Expect {
     fn checks(
         &self,
         table: &CallTable<'_>,
-        reading: &Reading,
+        reading: &ExpectReading,
         words: &PatternWords<'_>,
-    ) -> Vec<Check> {
+    ) -> Vec<ReadingCheck> {
         let mut all = Vec::new();
         if self.leaves.iter().any(|leaf| !leaf.item.optional) {
             let required = reading.alignment.places.iter().filter_map(|place| {
@@ -200,37 +205,37 @@ impl Expect {
             let max = want.max.unwrap_or(usize::MAX);
             let text = format!("at most {max} × {}", self.patterns[want.pattern]);
             let wrong = (fitting > max).then(|| format!("{fitting} calls fit"));
-            all.push(Check::rule(text, wrong));
+            all.push(ReadingCheck::rule(text, wrong));
         }
         let titles = |calls: &[usize]| titles(table, calls);
         if self.is_none {
             let calls = &reading.unwanted;
             let wrong = (!calls.is_empty()).then(|| titles(calls));
-            all.push(Check::rule("no call at all".into(), wrong));
+            all.push(ReadingCheck::rule("no call at all".into(), wrong));
         }
         if !self.only.is_empty() {
             let names: Vec<String> = self.only.iter().map(ToString::to_string).collect();
             let wrong = (!reading.strays.is_empty()).then(|| titles(&reading.strays));
-            all.push(Check::rule(format!("only {}", names.join(", ")), wrong));
+            all.push(ReadingCheck::rule(format!("only {}", names.join(", ")), wrong));
         }
         if self.extras == Extras::Forbidden {
             let extras = &reading.extras;
             let wrong = (!extras.is_empty()).then(|| titles(extras));
-            let check = Check::rule("no extra calls".into(), wrong);
-            all.push(Check { asked: extras.len(), held: 0, ..check });
+            let check = ReadingCheck::rule("no extra calls".into(), wrong);
+            all.push(ReadingCheck { asked: extras.len(), held: 0, ..check });
         }
         for (&pattern, calls) in self.forbidden.iter().zip(&reading.forbidden) {
             let wrong = (!calls.is_empty()).then(|| titles(calls));
-            all.push(Check::rule(format!("never {}", self.patterns[pattern]), wrong));
+            all.push(ReadingCheck::rule(format!("never {}", self.patterns[pattern]), wrong));
         }
         for (follows, calls) in self.sequences.iter().zip(&reading.sequences) {
             let wrong = calls.as_ref().map(|calls| titles(calls));
-            all.push(Check::rule(self.followed(follows), wrong));
+            all.push(ReadingCheck::rule(self.followed(follows), wrong));
         }
         for (never, calls) in self.never.iter().zip(&reading.never) {
             let (call, other) = (&self.patterns[never.call], &self.patterns[never.other]);
             let wrong = (!calls.is_empty()).then(|| titles(calls));
-            all.push(Check::rule(format!("never {call} {} {other}", never.word()), wrong));
+            all.push(ReadingCheck::rule(format!("never {call} {} {other}", never.word()), wrong));
         }
         all
     }
@@ -244,14 +249,14 @@ impl Expect {
 
     fn outcome(
         &self,
-        view: &View<'_>,
-        known: &Known<'_, '_>,
-        answer: &Answer<'_>,
-        parts: Vec<Part>,
+        view: &TrajectoryView<'_>,
+        known: &CallFacts<'_, '_>,
+        answer: &ReadingAnswer<'_>,
+        parts: Vec<OutcomePart>,
         words: &PatternWords<'_>,
     ) -> Outcome {
         let table = known.table;
-        let Answer { mood, reading, checks, verdict } = *answer;
+        let ReadingAnswer { mood, reading, checks, verdict } = *answer;
         let asked: usize = checks.iter().map(|check| check.asked).sum();
         let held: usize = checks.iter().map(|check| check.held).sum();
         let score = match (verdict, asked) {
@@ -278,7 +283,12 @@ impl Expect {
     }
 
     /// Returns evidence of the calls that meet expectations.
-    fn agreeing(&self, table: &CallTable<'_>, view: &View<'_>, reading: &Reading) -> Vec<Evidence> {
+    fn agreeing(
+        &self,
+        table: &CallTable<'_>,
+        view: &TrajectoryView<'_>,
+        reading: &ExpectReading,
+    ) -> Vec<Evidence> {
         let in_order = reading.alignment.places.iter().map(|place| (place.id, &place.calls));
         let covered = reading.covered.iter().flat_map(|covered| &covered.calls);
         let in_any = self.calls.iter().map(|want| want.pattern).zip(covered);
@@ -289,7 +299,7 @@ impl Expect {
             let mut text = String::with_capacity(64);
             text.push_str("is ");
             self.patterns[pattern].add_title(&mut text);
-            table.evidence(view, Role::Matched, text, call)
+            table.evidence(view, EvidenceRole::Matched, text, call)
         });
         let mut evidence = Vec::with_capacity(EVIDENCE.min(table.len()));
         evidence.extend(agreeing);
@@ -299,13 +309,15 @@ impl Expect {
     fn violations(
         &self,
         table: &CallTable<'_>,
-        view: &View<'_>,
-        reading: &Reading,
+        view: &TrajectoryView<'_>,
+        reading: &ExpectReading,
     ) -> Vec<Evidence> {
         let mut all = Vec::new();
         let mut add = |words: &str, calls: &[usize]| {
             let calls = calls.iter().take(EVIDENCE);
-            all.extend(calls.filter_map(|c| table.evidence(view, Role::Violation, words, *c)));
+            all.extend(
+                calls.filter_map(|c| table.evidence(view, EvidenceRole::Violation, words, *c)),
+            );
         };
         add("no call was right", &reading.unwanted);
         for (&pattern, calls) in self.forbidden.iter().zip(&reading.forbidden) {
@@ -332,8 +344,13 @@ impl Expect {
         all
     }
 
-    fn reason(&self, table: &CallTable<'_>, known: &Known<'_, '_>, answer: &Answer<'_>) -> String {
-        let Answer { reading, checks, verdict, .. } = *answer;
+    fn reason(
+        &self,
+        table: &CallTable<'_>,
+        known: &CallFacts<'_, '_>,
+        answer: &ReadingAnswer<'_>,
+    ) -> String {
+        let ReadingAnswer { reading, checks, verdict, .. } = *answer;
         if let Verdict::Unknown(_) = verdict {
             let open = known.fits.open.first().map(|&(pattern, call, lack)| {
                 let (title, pattern) = (table.title(call), &self.patterns[pattern]);
@@ -369,24 +386,29 @@ impl Expect {
         said.join("; ")
     }
 
-    fn required(&self, reading: &Reading) -> usize {
+    fn required(&self, reading: &ExpectReading) -> usize {
         let items = reading.alignment.places.iter().filter_map(|place| self.item(place.id));
         let in_order: usize = items.filter(|item| !item.optional).map(|item| item.count).sum();
         in_order + self.calls.iter().map(|want| want.min).sum::<usize>()
     }
 
-    fn missing(&self, reading: &Reading) -> usize {
+    fn missing(&self, reading: &ExpectReading) -> usize {
         let covered = reading.covered.iter().flat_map(|covered| &covered.missing);
         reading.alignment.missing() + covered.sum::<usize>()
     }
 
-    fn metrics(&self, table: &CallTable<'_>, reading: &Reading, verdict: Verdict) -> Metrics {
+    fn metrics(
+        &self,
+        table: &CallTable<'_>,
+        reading: &ExpectReading,
+        verdict: Verdict,
+    ) -> GraderMetrics {
         let counted = match table.uncounted() {
             None => table.len(),
             Some(uncounted) => table.len() - uncounted.count(),
         };
         // One allocation for all that may be in it.
-        let mut metrics = Metrics::from(Map::with_capacity(9));
+        let mut metrics = GraderMetrics::from(Map::with_capacity(9));
         let mut put = |name: &str, value: Value| metrics.insert(name.to_owned(), value);
         let violations =
             [&reading.unwanted, &reading.strays].into_iter().map(Vec::len).sum::<usize>()
@@ -420,7 +442,7 @@ impl Expect {
         metrics
     }
 
-    fn notes(&self, known: &Known<'_, '_>, reading: &Reading) -> Vec<String> {
+    fn notes(&self, known: &CallFacts<'_, '_>, reading: &ExpectReading) -> Vec<String> {
         let table = known.table;
         let missing = reading.alignment.places.iter().filter(|place| place.missing > 0);
         let missing = missing.map(|place| place.id);
@@ -457,7 +479,7 @@ fn made(
     how: &str,
     required: impl Iterator<Item = (usize, usize, usize)>,
     words: &PatternWords<'_>,
-) -> Check {
+) -> ReadingCheck {
     let (mut asked, mut lacking, mut wrong) = (0, 0, Vec::new());
     for (pattern, count, missing) in required {
         asked += count;
@@ -476,7 +498,7 @@ fn made(
     }
     let calls = if asked == 1 { "call" } else { "calls" };
     let text = format!("{asked} {calls} {how}");
-    Check { text, asked, held: asked - lacking, wrong, is_list: true }
+    ReadingCheck { text, asked, held: asked - lacking, wrong, is_list: true }
 }
 
 /// Returns the titles of the first of these calls, and the number of further calls.
@@ -490,8 +512,8 @@ fn titles(table: &CallTable<'_>, calls: &[usize]) -> String {
 
 /// Returns the checks of the best reading; those that fail in the worst reading are open. Both
 /// readings make the same checks in the same order.
-fn parts(best: &[Check], worst: &[Check]) -> Vec<Part> {
-    let part = |(check, worst): (&Check, &Check)| {
+fn parts(best: &[ReadingCheck], worst: &[ReadingCheck]) -> Vec<OutcomePart> {
+    let part = |(check, worst): (&ReadingCheck, &ReadingCheck)| {
         let verdict = match (check.holds(), worst.holds()) {
             (true, false) => Verdict::Unknown(Cause::MissingEvidence),
             (holds, _) => Verdict::of(holds),
@@ -507,7 +529,7 @@ fn parts(best: &[Check], worst: &[Check]) -> Vec<Part> {
             0 => Some(named.join("; ").into()),
             more => Some(format!("{}; {more} more", named.join("; ")).into()),
         };
-        Part { text: check.text.clone().into(), verdict, score, reason }
+        OutcomePart { text: check.text.clone().into(), verdict, score, reason }
     };
     best.iter().zip(worst).map(part).collect()
 }

@@ -7,7 +7,7 @@ use toolmark_outcome::judging::{Aggregation, Effort, FIELDS, Field, Panel, Scale
 
 /// A rubric that a model scores.
 #[derive(Debug, Deserialize, JsonSchema)]
-pub(super) struct Config {
+pub(super) struct JudgeConfig {
     /// Display name of the rubric in reports.
     #[serde(default)]
     pub(super) name: Option<String>,
@@ -31,7 +31,7 @@ pub(super) struct Config {
     input_mapping: Option<Node>,
     /// Calls to judge; the whole run by default.
     #[serde(default)]
-    pub(super) calls: Option<Spanned<Calls>>,
+    pub(super) calls: Option<Spanned<JudgedCalls>>,
     /// Minimum share that passes, from 0 to 1; 0.5 by default.
     #[serde(default)]
     threshold: Option<Spanned<f64>>,
@@ -88,7 +88,7 @@ pub(super) enum If {
 
 /// Calls to judge.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
-pub(super) struct Calls {
+pub(super) struct JudgedCalls {
     /// Tools, by name or pattern: one, or a list.
     #[serde(default)]
     pub(super) tool: Option<Node>,
@@ -97,7 +97,7 @@ pub(super) struct Calls {
     pub(super) finding: Option<Node>,
     /// Status of the call.
     #[serde(default)]
-    pub(super) status: Option<Wanted>,
+    pub(super) status: Option<StatusFilter>,
     /// Maximum number of calls, sampled deterministically.
     #[serde(default)]
     pub(super) sample: Option<Spanned<u32>>,
@@ -106,14 +106,14 @@ pub(super) struct Calls {
 /// Status of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Wanted {
+pub(super) enum StatusFilter {
     /// The call failed, was denied or was interrupted.
     Failed,
     /// The call succeeded.
     Succeeded,
 }
 
-impl Config {
+impl JudgeConfig {
     /// Returns the configured inputs of the judge, if any.
     pub(super) fn inputs(&self, problems: &mut Vec<Problem>) -> Option<Vec<(String, String)>> {
         let node = match (&self.inputs, &self.input_mapping) {

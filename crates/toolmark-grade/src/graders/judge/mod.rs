@@ -3,18 +3,20 @@
 mod config;
 mod select;
 
-use self::config::{Config, If, Over};
-use self::select::Selection;
-use crate::grader::{Cost, Determinism, Grader, GraderInfo, Reference, Scope, Taxonomy, schema_of};
+use self::config::{If, JudgeConfig, Over};
+use self::select::CallSelection;
+use crate::grader::{
+    AnswerCost, Determinism, GradeScope, Grader, GraderInfo, Reference, Taxonomy, schema_of,
+};
 use std::sync::Arc;
 use toolmark_match::{Building, Mention};
 use toolmark_outcome::Subject;
 use toolmark_outcome::judging::{
-    Field, Focus, Panel, Question, Rubric, answered, ask, built_in, drop_repeats, material_of,
+    Field, Focus, JudgeQuestion, Panel, Rubric, answered, ask, built_in, drop_repeats, material_of,
     materials, read_examples, read_rubric, unanswered, usual_inputs,
 };
-use toolmark_outcome::{Cause, Outcome, Part, Verdict};
-use toolmark_outcome::{Evidence, Role};
+use toolmark_outcome::{Cause, Outcome, OutcomePart, Verdict};
+use toolmark_outcome::{Evidence, EvidenceRole};
 use toolmark_outcome::{IndexedCall, Missing, Untrusted};
 
 /// The `judge` grader and its reference page.
@@ -52,12 +54,12 @@ inputs:\n    user_request: user_input\n    old_string: tool_input.old_string\n  
 threshold: 0.85",
     taxonomy: Taxonomy {
         determinism: Determinism::Judge,
-        cost: Cost::High,
+        cost: AnswerCost::High,
         reference: Reference::Free,
-        scope: Scope::Trajectory,
+        scope: GradeScope::Trajectory,
     },
     profiles: &[],
-    schema: schema_of::<Config>,
+    schema: schema_of::<JudgeConfig>,
     build,
 };
 
@@ -68,7 +70,7 @@ struct Judged {
     is_usual: bool,
     /// Whether only calls with every input are judged.
     needs_inputs: bool,
-    selection: Option<Selection>,
+    selection: Option<CallSelection>,
     threshold: f64,
     panel: Panel,
     over: Over,
@@ -76,7 +78,7 @@ struct Judged {
 }
 
 fn build(building: &mut Building<'_>) -> Option<Arc<dyn Grader>> {
-    let config = building.read::<Config>()?;
+    let config = building.read::<JudgeConfig>()?;
     let before = building.problems.len();
     let given = match (&config.rubric, &config.grading_criteria) {
         (Some(given), None) | (None, Some(given)) => given,
@@ -113,11 +115,11 @@ fn build(building: &mut Building<'_>) -> Option<Arc<dyn Grader>> {
     // A custom rubric may have the name, and therefore the calls, of a built-in one.
     let same_name = config.name.as_deref().and_then(built_in).filter(|_| of_call);
     let selection = match (&config.calls, named.or(same_name)) {
-        (Some(calls), _) => Some(Selection::read(calls, building.problems)),
-        (None, Some(built_in)) => Some(Selection::of_built_in(built_in)),
+        (Some(calls), _) => Some(CallSelection::read(calls, building.problems)),
+        (None, Some(built_in)) => Some(CallSelection::of_built_in(built_in)),
         (None, None) if of_call => {
             config.warn_of_every_call(building.problems);
-            Some(Selection::default())
+            Some(CallSelection::default())
         }
         (None, None) => None,
     };
@@ -189,18 +191,18 @@ impl Grader for Judged {
     }
 
     fn mentions(&self) -> Vec<Mention> {
-        self.selection.as_ref().map(Selection::mentions).unwrap_or_default()
+        self.selection.as_ref().map(CallSelection::mentions).unwrap_or_default()
     }
 }
 
 impl Judged {
-    fn question(&self, focus: Focus<'_>) -> Result<Question, Missing> {
+    fn question(&self, focus: Focus<'_>) -> Result<JudgeQuestion, Missing> {
         let mut materials = materials(&self.inputs, focus)?;
         if self.is_usual {
             drop_repeats(&mut materials);
         }
         let (rubric, threshold) = (Arc::clone(&self.rubric), self.threshold);
-        Ok(Question { rubric, materials, panel: self.panel.clone(), threshold })
+        Ok(JudgeQuestion { rubric, materials, panel: self.panel.clone(), threshold })
     }
 
     /// Whether a call has the required arguments. Other missing inputs do not depend on the call.
@@ -214,9 +216,9 @@ impl Judged {
     }
 
     fn over_calls(&self, subject: &Subject<'_>, chosen: &[IndexedCall<'_>]) -> Outcome {
-        let asked: Vec<Result<Question, Missing>> =
+        let asked: Vec<Result<JudgeQuestion, Missing>> =
             chosen.iter().map(|seen| self.question(Focus { subject, call: Some(*seen) })).collect();
-        let questions: Vec<Question> =
+        let questions: Vec<JudgeQuestion> =
             asked.iter().filter_map(|one| one.as_ref().ok()).cloned().collect();
         let Some(judge) = &subject.environment.judge else {
             let calls = chosen.len();
@@ -268,16 +270,20 @@ impl Judged {
         let mut spent = (0, 0);
         for (seen, outcome) in each {
             let role = match outcome.verdict {
-                Verdict::Pass => Role::Matched,
-                Verdict::Fail => Role::Violation,
-                Verdict::Unknown(_) => Role::Context,
+                Verdict::Pass => EvidenceRole::Matched,
+                Verdict::Fail => EvidenceRole::Violation,
+                Verdict::Unknown(_) => EvidenceRole::Context,
             };
             let reference = subject.view.call_ref(seen);
             let text = format!("call {} {}", seen.number(), reference.tool.raw());
             joined.evidence.push(Evidence::call(role, outcome.reason.clone(), reference));
             joined.evidence.extend(outcome.evidence);
-            let part = Part::new(text.clone(), outcome.verdict);
-            joined.parts.push(Part { score: outcome.score, reason: Some(outcome.reason), ..part });
+            let part = OutcomePart::new(text.clone(), outcome.verdict);
+            joined.parts.push(OutcomePart {
+                score: outcome.score,
+                reason: Some(outcome.reason),
+                ..part
+            });
             let about = |note: &Untrusted| format!("{text}: {}", note.raw()).into();
             joined.notes.extend(outcome.notes.iter().map(about));
             let tokens = |key: &str| outcome.metrics.get(key).and_then(serde_json::Value::as_u64);

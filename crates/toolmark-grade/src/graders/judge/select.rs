@@ -1,6 +1,6 @@
 //! Selects the calls to judge.
 
-use super::config::{Calls, Wanted};
+use super::config::{JudgedCalls, StatusFilter};
 use toolmark_config::{Node, Problem, Spanned};
 use toolmark_match::Mention;
 use toolmark_outcome::Subject;
@@ -11,24 +11,24 @@ use toolmark_trace::Status;
 
 /// The selection of calls to judge.
 #[derive(Debug, Default)]
-pub(super) struct Selection {
+pub(super) struct CallSelection {
     tools: Vec<String>,
     findings: Vec<String>,
-    status: Option<Wanted>,
+    status: Option<StatusFilter>,
     sample: Option<usize>,
 }
 
-impl Selection {
+impl CallSelection {
     pub(super) fn of_built_in(rubric: &BuiltIn) -> Self {
         Self {
             tools: rubric.tools.iter().map(|tool| (*tool).to_owned()).collect(),
-            status: rubric.only_failed.then_some(Wanted::Failed),
+            status: rubric.only_failed.then_some(StatusFilter::Failed),
             ..Self::default()
         }
     }
 
-    pub(super) fn read(calls: &Spanned<Calls>, problems: &mut Vec<Problem>) -> Self {
-        let Calls { tool, finding, status, sample } = &calls.value;
+    pub(super) fn read(calls: &Spanned<JudgedCalls>, problems: &mut Vec<Problem>) -> Self {
+        let JudgedCalls { tool, finding, status, sample } = &calls.value;
         if tool.is_none() && finding.is_none() && status.is_none() && sample.is_none() {
             let problem =
                 Problem::error("empty-config", "the selection of calls is empty").at(calls.span);
@@ -90,8 +90,8 @@ impl Selection {
             })
             .filter(|seen| match self.status {
                 None => true,
-                Some(Wanted::Failed) => seen.call.status.is_error(),
-                Some(Wanted::Succeeded) => seen.call.status == Status::Succeeded,
+                Some(StatusFilter::Failed) => seen.call.status.is_error(),
+                Some(StatusFilter::Succeeded) => seen.call.status == Status::Succeeded,
             })
             .filter(|seen| self.findings.is_empty() || is_found(seen))
             .copied()

@@ -3,11 +3,11 @@
 use crate::testing::{FakeJudge, OWN};
 use serde_json::{Value, json};
 use std::sync::Arc;
-use toolmark_outcome::View;
-use toolmark_outcome::judging::Question;
+use toolmark_outcome::TrajectoryView;
+use toolmark_outcome::judging::JudgeQuestion;
 use toolmark_outcome::testing::{runs, vally};
+use toolmark_outcome::{CaseContext, Environment, FindingSource, Subject};
 use toolmark_outcome::{Cause, Outcome, Verdict};
-use toolmark_outcome::{Context, Environment, Findings, Subject};
 use toolmark_trace::Trajectory;
 
 fn trace() -> String {
@@ -28,8 +28,8 @@ fn trace() -> String {
     vally(&events)
 }
 
-fn asked(config: Value, judge: fn(&Question) -> Option<f64>) -> Outcome {
-    OWN.judged("judge", config, &trace(), &Context::default(), judge)
+fn asked(config: Value, judge: fn(&JudgeQuestion) -> Option<f64>) -> Outcome {
+    OWN.judged("judge", config, &trace(), &CaseContext::default(), judge)
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn chosen_calls() {
     let mut mean = config.clone();
     mean["over"] = json!("mean");
     mean["threshold"] = json!(0.7);
-    let half = |question: &Question| {
+    let half = |question: &JudgeQuestion| {
         let call = question.materials[1].pieces[0].call.as_ref()?;
         Some(if call.index == 0 { 1.0 } else { 0.5 })
     };
@@ -127,9 +127,9 @@ fn built_in_rubrics_choose_their_calls() {
 }
 
 #[derive(Debug)]
-struct Found;
+struct JudgeMatch;
 
-impl Findings for Found {
+impl FindingSource for JudgeMatch {
     fn of(&self, _: &Trajectory) -> Vec<(usize, &'static str)> {
         vec![(1, "S102"), (2, "A203"), (3, "A204")]
     }
@@ -142,12 +142,12 @@ fn calls_by_status_finding_and_sample() {
         let grader = OWN.build("judge", toolmark_outcome::Profile::Toolmark, &config).unwrap();
         let environment = Environment {
             judge: Some(Arc::new(FakeJudge(|_| Some(5.0)))),
-            findings: findings.then(|| Arc::new(Found) as Arc<dyn Findings>),
+            findings: findings.then(|| Arc::new(JudgeMatch) as Arc<dyn FindingSource>),
             ..Environment::default()
         };
         let run = runs(&trace());
-        let context = Context::default();
-        let view = View::whole(&run[0]);
+        let context = CaseContext::default();
+        let view = TrajectoryView::whole(&run[0]);
         let outcome = grader.grade(&Subject { view, context: &context, environment: &environment });
         outcome.parts.iter().map(|part| part.text.clone()).collect::<Vec<_>>()
     };
@@ -168,7 +168,7 @@ fn criteria_with_weights_and_needs() {
         {"id": "fast", "outcome": "it was quick", "weight": 3, "marks": {"1": "yes", "0": "no"}},
         "it was polite",
     ]});
-    let ids = |question: &Question| {
+    let ids = |question: &JudgeQuestion| {
         let ids: Vec<&str> = question.rubric.criteria.iter().map(|c| c.id.as_str()).collect();
         assert_eq!(ids, ["safe", "fast", "c3"]);
         Some(1.0)
@@ -256,7 +256,7 @@ fn the_words_of_a_rubric_choose_its_scale_and_its_fields_the_calls() {
         "input_mapping": {"old": "tool_input.old_string", "request": "user_input"},
     });
     for mark in [0.0, 0.5, 1.0] {
-        let judge: fn(&Question) -> Option<f64> = match mark {
+        let judge: fn(&JudgeQuestion) -> Option<f64> = match mark {
             0.0 => |_| Some(0.0),
             0.5 => |_| Some(0.5),
             _ => |_| Some(1.0),
@@ -279,8 +279,10 @@ fn the_words_of_a_rubric_choose_its_scale_and_its_fields_the_calls() {
 
 #[test]
 fn a_case_shows_its_expected_output() {
-    let context =
-        Context { expected_output: Some(json!("the readme is fixed")), ..Context::default() };
+    let context = CaseContext {
+        expected_output: Some(json!("the readme is fixed")),
+        ..CaseContext::default()
+    };
     let config = json!({"rubric": "Was the request met?"});
     let outcome = OWN.judged("judge", config, &trace(), &context, |question| {
         let last = question.materials.last()?;

@@ -2,15 +2,15 @@
 
 use super::keys;
 use super::suite::{Suite, listed, share};
-use crate::agentv::graders::{Entry as GraderEntry, entries, judged, opposite};
+use crate::agentv::graders::{EvaluatorEntry as GraderEntry, entries, judged, opposite};
 use serde_json::Value;
 use std::sync::Arc;
 use toolmark_base::{SortedMap, SortedSet};
-use toolmark_config::{Kind, Node, Problem, Span};
+use toolmark_config::{Node, NodeKind, NodeSpan, Problem};
 use toolmark_grade::run_plan::RunSettings;
 use toolmark_grade::{Case, Match, Planned};
-use toolmark_grade::{Entry, Loading};
-use toolmark_outcome::{Context, Profile, Rule, Scoring};
+use toolmark_grade::{ListedGrader, Loading};
+use toolmark_outcome::{CaseContext, CaseScoring, GateRule, Profile};
 
 /// Reads a case. `n` is its index in the list, `vars` are additional variables.
 pub(super) fn case(
@@ -96,7 +96,7 @@ pub(super) fn case(
         let text = item.as_str().or_else(|| item.get("outcome")?.as_str());
         text.map(str::to_owned)
     });
-    let context = Context {
+    let context = CaseContext {
         case: id.clone(),
         input: input.map(Node::to_json),
         criteria: criteria_text,
@@ -118,7 +118,7 @@ pub(super) fn case(
         },
         context: Arc::new(context),
         graders,
-        scoring: Scoring {
+        scoring: CaseScoring {
             rule: rule(node, threshold, loading),
             profile: loading.options.profile.unwrap_or(Profile::Toolmark),
         },
@@ -131,21 +131,21 @@ pub(super) fn case(
 }
 
 /// Returns the case that applies to every trajectory, of a file without tests.
-pub(super) fn every(span: Span, suite: &Suite<'_>, loading: &mut Loading<'_>) -> Case {
+pub(super) fn every(span: NodeSpan, suite: &Suite<'_>, loading: &mut Loading<'_>) -> Case {
     let mut planned = Planning::new(suite, loading);
     for list in &suite.evaluators {
         planned.list(list, None);
     }
     let graders = planned.graders;
-    let context = Context { directory: loading.directory.to_owned(), ..Context::default() };
+    let context = CaseContext { directory: loading.directory.to_owned(), ..CaseContext::default() };
     Case {
         id: String::new(),
         tags: SortedMap::new(),
         matches: Match::default(),
         context: Arc::new(context),
         graders,
-        scoring: Scoring {
-            rule: Rule::Threshold(suite.threshold),
+        scoring: CaseScoring {
+            rule: GateRule::Threshold(suite.threshold),
             profile: loading.options.profile.unwrap_or(Profile::Toolmark),
         },
         trials: None,
@@ -157,26 +157,26 @@ pub(super) fn every(span: Span, suite: &Suite<'_>, loading: &mut Loading<'_>) ->
 
 /// Returns how the turns of a case are combined: all graders are weighed together, or one of the
 /// turns decides.
-fn rule(node: &Node, threshold: f64, loading: &mut Loading<'_>) -> Rule {
+fn rule(node: &Node, threshold: f64, loading: &mut Loading<'_>) -> GateRule {
     let Some(how) = node.get("aggregation").filter(|how| !how.is_null()) else {
-        return Rule::Threshold(threshold);
+        return GateRule::Threshold(threshold);
     };
     match how.as_str() {
-        Some("mean") => Rule::Threshold(threshold),
-        Some("min") => Rule::LowestTurn(threshold),
-        Some("max") => Rule::HighestTurn(threshold),
+        Some("mean") => GateRule::Threshold(threshold),
+        Some("min") => GateRule::LowestTurn(threshold),
+        Some("max") => GateRule::HighestTurn(threshold),
         _ => {
             loading.error("unknown-aggregation", how.span, "aggregation is mean, min or max");
-            Rule::Threshold(threshold)
+            GateRule::Threshold(threshold)
         }
     }
 }
 
 fn id(node: &Node, n: usize, suite: &Suite<'_>, loading: &mut Loading<'_>) -> Option<String> {
     match node.get("id").map(|id| (id, &id.kind)) {
-        Some((_, Kind::Text(id))) if !id.trim().is_empty() => return Some(id.to_string()),
-        Some((_, Kind::Int(id))) => return Some(id.to_string()),
-        Some((id, kind)) if !matches!(kind, Kind::Null) => {
+        Some((_, NodeKind::Text(id))) if !id.trim().is_empty() => return Some(id.to_string()),
+        Some((_, NodeKind::Int(id))) => return Some(id.to_string()),
+        Some((id, kind)) if !matches!(kind, NodeKind::Null) => {
             loading.error("invalid-id", id.span, "the id of a test must be text");
             return None;
         }
@@ -299,14 +299,14 @@ impl<'p, 'a> Planning<'p, 'a> {
     fn add(&mut self, entry: GraderEntry, turn: Option<u32>) {
         let contrast = self.contrast.filter(|_| self.loading.options.profile.is_none());
         let negate = entry.negate;
-        let planned = self.loading.grader_of_any_type(Entry {
+        let planned = self.loading.grader_of_any_type(ListedGrader {
             name: entry.name,
             contrast,
             weight: entry.weight,
             required: entry.required,
             min_score: entry.min_score,
             turn,
-            ..Entry::new(entry.type_word, &entry.config, entry.span)
+            ..ListedGrader::new(entry.type_word, &entry.config, entry.span)
         });
         let Some(mut planned) = planned else {
             self.failed = true;

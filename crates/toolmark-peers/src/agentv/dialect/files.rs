@@ -5,8 +5,8 @@ use super::keys::{self, CASES};
 use super::suite::Suite;
 use std::path::{Path, PathBuf};
 use toolmark_base::{ReadFileError, SortedMap};
-use toolmark_config::{Entry, Kind, Node, Problem, Span, quoted};
-use toolmark_config::{Source, json, parse};
+use toolmark_config::{Node, NodeEntry, NodeKind, NodeSpan, Problem, quoted};
+use toolmark_config::{SourceText, json, parse};
 use toolmark_grade::Case;
 use toolmark_grade::Loading;
 use toolmark_outcome::SpecPlace;
@@ -23,13 +23,13 @@ const MAX_INCLUDES: usize = 3;
 
 /// Reads all cases of a file.
 pub(super) fn cases(root: &Node, suite: &Suite<'_>, loading: &mut Loading<'_>) -> Vec<Case> {
-    let mut reading = Reading { suite, cases: Vec::new(), files: 0 };
+    let mut reading = FileReading { suite, cases: Vec::new(), files: 0 };
     for list in CASES.iter().filter_map(|key| root.get(key)) {
         reading.list(list, None, loading);
     }
     if let Some(evals) = root.get(keys::SKILL_CASES) {
         let kind = match &evals.kind {
-            Kind::List(items) => Kind::List(items.iter().map(keys::of_skill).collect()),
+            NodeKind::List(items) => NodeKind::List(items.iter().map(keys::of_skill).collect()),
             other => other.clone(),
         };
         reading.list(&Node::new(kind, evals.span), None, loading);
@@ -46,21 +46,21 @@ pub(super) fn cases(root: &Node, suite: &Suite<'_>, loading: &mut Loading<'_>) -
     reading.unique(loading)
 }
 
-struct Reading<'s, 'n> {
+struct FileReading<'s, 'n> {
     suite: &'s Suite<'n>,
     cases: Vec<Case>,
     files: usize,
 }
 
-impl Reading<'_, '_> {
+impl FileReading<'_, '_> {
     /// Reads a list of cases, or a file that is named instead.
     fn list(&mut self, list: &Node, vars: Option<&Node>, loading: &mut Loading<'_>) {
         match &list.kind {
-            Kind::Text(path) => {
+            NodeKind::Text(path) => {
                 let path = located(path, loading);
                 self.path(&path, list.span, loading);
             }
-            Kind::List(items) => {
+            NodeKind::List(items) => {
                 for (n, item) in items.iter().enumerate() {
                     self.item(item, n, vars, loading);
                 }
@@ -125,7 +125,7 @@ impl Reading<'_, '_> {
     }
 
     /// Reads a file of scenarios: a list, or a map that contains one.
-    fn scenario_file(&mut self, path: &Path, span: Span, loading: &mut Loading<'_>) {
+    fn scenario_file(&mut self, path: &Path, span: NodeSpan, loading: &mut Loading<'_>) {
         let Some(source) = self.open(path, span, loading) else { return };
         let parsed = parse(&source);
         loading.problems.extend(parsed.problems.into_iter().map(|p| elsewhere(p, &source)));
@@ -146,7 +146,12 @@ impl Reading<'_, '_> {
     }
 
     /// Opens a file that the spec includes.
-    fn open(&mut self, path: &Path, span: Span, loading: &mut Loading<'_>) -> Option<Source> {
+    fn open(
+        &mut self,
+        path: &Path,
+        span: NodeSpan,
+        loading: &mut Loading<'_>,
+    ) -> Option<SourceText> {
         self.files += 1;
         if self.files > MAX_FILES {
             if self.files == MAX_FILES + 1 {
@@ -154,7 +159,7 @@ impl Reading<'_, '_> {
             }
             return None;
         }
-        match Source::open(path) {
+        match SourceText::open(path) {
             Ok(source) => Some(source),
             Err(error) => {
                 loading.problems.push(Problem::from(&error).at(span));
@@ -164,7 +169,7 @@ impl Reading<'_, '_> {
     }
 
     /// Reads a file, all files of a directory, or those matching a pattern.
-    fn path(&mut self, path: &Path, span: Span, loading: &mut Loading<'_>) {
+    fn path(&mut self, path: &Path, span: NodeSpan, loading: &mut Loading<'_>) {
         if !path.is_dir() {
             for file in matching(path, span, loading) {
                 match file.extension().is_some_and(|ext| ext == "csv") {
@@ -191,7 +196,7 @@ impl Reading<'_, '_> {
         }
     }
 
-    fn file(&mut self, path: &Path, span: Span, loading: &mut Loading<'_>) {
+    fn file(&mut self, path: &Path, span: NodeSpan, loading: &mut Loading<'_>) {
         let Some(source) = self.open(path, span, loading) else { return };
         let mut problems = Vec::new();
         let mut nodes = Vec::new();
@@ -207,8 +212,8 @@ impl Reading<'_, '_> {
         for (n, node) in nodes.iter().enumerate() {
             let lists: Vec<&Node> = CASES.iter().filter_map(|key| node.get(key)).collect();
             match &node.kind {
-                Kind::List(_) => self.list(node, None, &mut inner),
-                Kind::Map(_) if !lists.is_empty() => {
+                NodeKind::List(_) => self.list(node, None, &mut inner),
+                NodeKind::Map(_) if !lists.is_empty() => {
                     for list in lists {
                         // A file that names itself would never end.
                         match list.as_list() {
@@ -221,13 +226,13 @@ impl Reading<'_, '_> {
                     }
                 }
                 // A case in a separate directory is named after the directory.
-                Kind::Map(_) if node.get("id").is_none() && is_case_file(path) => {
+                NodeKind::Map(_) if node.get("id").is_none() && is_case_file(path) => {
                     let name = path.parent().and_then(Path::file_name).unwrap_or_default();
-                    let id = Kind::Text(name.to_string_lossy().as_ref().into());
+                    let id = NodeKind::Text(name.to_string_lossy().as_ref().into());
                     let mut named = node.clone();
-                    if let Kind::Map(entries) = &mut named.kind {
+                    if let NodeKind::Map(entries) = &mut named.kind {
                         let value = Node::new(id, node.span);
-                        entries.push(Entry { key: "id".into(), key_span: node.span, value });
+                        entries.push(NodeEntry { key: "id".into(), key_span: node.span, value });
                     }
                     self.item(&named, n, None, &mut inner);
                 }
@@ -240,7 +245,7 @@ impl Reading<'_, '_> {
 
     /// Reads a table of tests in promptfoo's format: each row is a test, and its columns are values
     /// and expectations.
-    fn table(&mut self, path: &Path, span: Span, loading: &mut Loading<'_>) {
+    fn table(&mut self, path: &Path, span: NodeSpan, loading: &mut Loading<'_>) {
         let rows = match toolmark_dataset::read(path) {
             Ok(rows) => rows,
             Err(error) => {
@@ -296,7 +301,7 @@ fn located(path: &str, loading: &Loading<'_>) -> PathBuf {
 }
 
 /// Starts loading a file that the spec includes.
-fn inner<'a>(source: &'a Source, loading: &Loading<'a>) -> Loading<'a> {
+fn inner<'a>(source: &'a SourceText, loading: &Loading<'a>) -> Loading<'a> {
     Loading::new(
         source.name.clone(),
         source.text(),
@@ -311,7 +316,7 @@ fn is_case_file(path: &Path) -> bool {
 }
 
 /// Returns the files that match a path whose last component may contain `*` and `?`.
-fn matching(path: &Path, span: Span, loading: &mut Loading<'_>) -> Vec<PathBuf> {
+fn matching(path: &Path, span: NodeSpan, loading: &mut Loading<'_>) -> Vec<PathBuf> {
     let pattern = path.file_name().unwrap_or_default().to_string_lossy();
     if !has_wildcards(&pattern) || path.exists() {
         return vec![path.to_owned()];
@@ -353,7 +358,7 @@ fn files_of(directory: &Path) -> std::io::Result<Vec<PathBuf>> {
 }
 
 /// Converts a problem of another file, with its position as text.
-fn elsewhere(problem: Problem, source: &Source) -> Problem {
+fn elsewhere(problem: Problem, source: &SourceText) -> Problem {
     let place = match problem.span {
         Some(span) => {
             let place = source.place(span.start);
@@ -373,7 +378,7 @@ pub(super) fn with_includes(list: &Node, loading: &mut Loading<'_>) -> Node {
     for item in items {
         expand(item, MAX_INCLUDES, loading, &mut all);
     }
-    Node::new(Kind::List(all), list.span)
+    Node::new(NodeKind::List(all), list.span)
 }
 
 fn expand(item: &Node, depth: usize, loading: &mut Loading<'_>, all: &mut Vec<Node>) {
@@ -393,7 +398,7 @@ fn expand(item: &Node, depth: usize, loading: &mut Loading<'_>, all: &mut Vec<No
     } else {
         located(name, loading)
     };
-    let source = match Source::open(&path) {
+    let source = match SourceText::open(&path) {
         Ok(source) => source,
         Err(error) => {
             loading.problems.push(Problem::from(&error).at(item.span));

@@ -1,7 +1,7 @@
 //! Keys of AgentV's files. Keys that grading does not use (how an agent
 //! is run) are accepted; keys that no version supports are errors.
 
-use toolmark_config::{Kind, Node, Problem, did_you_mean, quoted};
+use toolmark_config::{Node, NodeKind, Problem, did_you_mean, quoted};
 use toolmark_grade::Loading;
 
 /// Keys of evaluator lists, in the order in which AgentV looks them up.
@@ -19,7 +19,7 @@ const SKILL_KEYS: [(&str, &str); 3] =
 /// Returns a case of an agent skill with AgentV's keys.
 pub(super) fn of_skill(case: &Node) -> Node {
     let mut case = case.clone();
-    if let Kind::Map(entries) = &mut case.kind {
+    if let NodeKind::Map(entries) = &mut case.kind {
         for entry in entries {
             if let Some((_, ours)) = SKILL_KEYS.iter().find(|(theirs, _)| entry.key == *theirs) {
                 entry.key = (*ours).into();

@@ -3,9 +3,10 @@
 use super::targets;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use toolmark_config::{Node, Source, Span, parse, quoted};
+use toolmark_config::{Node, NodeSpan, SourceText, parse, quoted};
 use toolmark_grade::run_plan::{
-    Attachment, GitSource, Hook, Isolation, Keep, RunSettings, Runner, Variable, WorkspacePlan,
+    Attachment, GitSource, Isolation, KeepFiles, RunSettings, Runner, TrialHook, Variable,
+    WorkspacePlan,
 };
 use toolmark_grade::{Loading, RunPlan};
 use toolmark_match::units;
@@ -103,7 +104,7 @@ pub(super) fn settings(node: &Node, loading: &Loading<'_>) -> RunSettings {
         found.find(|value| !value.is_null())
     };
     settings.targets = names(said(&["targets", "providers", "target", "provider"]));
-    let mut read = Values { loading, problems: &mut settings.problems };
+    let mut read = RunValues { loading, problems: &mut settings.problems };
     settings.timeout = read.time("timeout_seconds", said(&["timeout_seconds", "timeout"]));
     settings.jobs = read.count("workers", said(&["workers", "max_concurrency"]), 1);
     settings.retries = read.count("max_retries", said(&["max_retries"]), 0);
@@ -116,7 +117,7 @@ pub(super) fn settings(node: &Node, loading: &Loading<'_>) -> RunSettings {
     }
     settings.keep = read.flag("keep_workspaces", of_blocks("keep_workspaces")).map(|keeps| {
         // AgentV removes what passed unless it is asked to keep everything.
-        if keeps { Keep::Always } else { Keep::Failure }
+        if keeps { KeepFiles::Always } else { KeepFiles::Failure }
     });
     if let Some(model) = blocks.iter().find_map(|block| block.get("model")) {
         settings.notes.push(placed(loading, model.span, "model has no effect here: use --model"));
@@ -153,7 +154,7 @@ pub(super) fn settings(node: &Node, loading: &Loading<'_>) -> RunSettings {
 /// Reads how the trials of a case are combined.
 fn trials(repeat: &Node, settings: &mut RunSettings, loading: &Loading<'_>) {
     let count = repeat.get("count").unwrap_or(repeat);
-    let mut read = Values { loading, problems: &mut settings.problems };
+    let mut read = RunValues { loading, problems: &mut settings.problems };
     settings.trials = read.count("trials", Some(count), 1);
     let strategy = repeat.get("strategy").and_then(Node::as_str);
     let is_agentv = matches!(loading.options.profile, Some(Profile::AgentV2));
@@ -187,12 +188,12 @@ fn names(node: Option<&Node>) -> Vec<String> {
 }
 
 /// Reads values of a file; a value of the wrong kind is always reported.
-pub(super) struct Values<'a, 'l> {
+pub(super) struct RunValues<'a, 'l> {
     pub(super) loading: &'a Loading<'l>,
     pub(super) problems: &'a mut Vec<String>,
 }
 
-impl Values<'_, '_> {
+impl RunValues<'_, '_> {
     fn wrong(&mut self, key: &str, node: &Node, expected: &str) {
         let message = format!("{key}: expected {expected}, found {}", node.word());
         self.problems.push(placed(self.loading, node.span, &message));
@@ -259,7 +260,7 @@ impl Values<'_, '_> {
 
 /// Formats a message with its position, because it is reported when something is run, not when
 /// the file is read.
-pub(super) fn placed(loading: &Loading<'_>, span: Span, message: &str) -> String {
+pub(super) fn placed(loading: &Loading<'_>, span: NodeSpan, message: &str) -> String {
     let place = loading.place(span);
     format!("{}:{}:{}: {message}", loading.file, place.line, place.column)
 }
@@ -292,7 +293,7 @@ fn workspace(
             }
             ("repos", _) => repos(value, &mut plan, settings, loading),
             ("env", _) => {
-                let mut read = Values { loading, problems: &mut settings.problems };
+                let mut read = RunValues { loading, problems: &mut settings.problems };
                 plan.env = read.variables("env", value);
             }
             ("hooks", _) => {
@@ -311,14 +312,14 @@ fn workspace(
 /// Reads a workspace from a separate file.
 fn in_file(
     path: &Path,
-    span: Span,
+    span: NodeSpan,
     settings: &mut RunSettings,
     loading: &Loading<'_>,
 ) -> Option<WorkspacePlan> {
     if path.is_dir() {
         return Some(WorkspacePlan { from: Some(path.to_owned()), ..WorkspacePlan::default() });
     }
-    let source = match Source::open(path) {
+    let source = match SourceText::open(path) {
         Ok(source) => source,
         Err(error) => {
             settings.problems.push(placed(loading, span, &error.to_string()));
@@ -416,7 +417,8 @@ pub(super) fn hooks(
             problems.push(placed(loading, entry.value.span, &message));
             continue;
         };
-        let list: &mut Vec<Hook> = if is_before { &mut plan.setup } else { &mut plan.teardown };
+        let list: &mut Vec<TrialHook> =
+            if is_before { &mut plan.setup } else { &mut plan.teardown };
         list.push(hook);
     }
 }
@@ -512,11 +514,11 @@ mod tests {
             ),
             (
                 json!({"execution": {"keep_workspaces": true}}),
-                RunSettings { keep: Some(Keep::Always), ..base() },
+                RunSettings { keep: Some(KeepFiles::Always), ..base() },
             ),
             (
                 json!({"execution": {"keep_workspaces": false}}),
-                RunSettings { keep: Some(Keep::Failure), ..base() },
+                RunSettings { keep: Some(KeepFiles::Failure), ..base() },
             ),
             (
                 json!({"execution": {"env": {"A": 1, "B": "${{ C }}"}}}),
@@ -603,7 +605,7 @@ mod tests {
         };
         assert_eq!(
             plan.setup,
-            [Hook {
+            [TrialHook {
                 line: words(&["node", "setup.mjs", "{{test_id}}"]),
                 timeout: Duration::from_millis(1500),
                 directory: Some("/d".into()),
@@ -611,7 +613,7 @@ mod tests {
         );
         assert_eq!(
             plan.teardown,
-            [Hook {
+            [TrialHook {
                 line: words(&["sh", "-c", "rm *"]),
                 timeout: AFTER,
                 directory: Some("/d/down".into()),

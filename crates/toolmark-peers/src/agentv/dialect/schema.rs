@@ -4,7 +4,7 @@ use super::keys;
 use crate::GRADERS;
 use schemars::SchemaGenerator;
 use serde_json::{Map, Value, json};
-use toolmark_grade::schema::{Shape, by_type};
+use toolmark_grade::schema::{EntryShape, by_type};
 
 /// Returns the JSON Schema of AgentV's files: strict about keys and evaluators, permissive
 /// about run settings.
@@ -22,7 +22,7 @@ pub(super) fn schema() -> Value {
         let config = (info.schema)(&mut generator).to_value();
         let config = resolved(config, generator.definitions());
         let words = std::iter::once(&info.id).chain(info.aliases);
-        shapes.push(Shape {
+        shapes.push(EntryShape {
             words: words.flat_map(|word| [(*word).to_owned(), format!("not-{word}")]).collect(),
             summary: info.summary.to_owned(),
             schema: entry(info.id, info.summary, &config),

@@ -1,12 +1,13 @@
 //! Reads targets (called providers from version 5): the programs to run, and their options.
 
-use super::running::{self, Values, placed};
+use super::running::{self, RunValues, placed};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use toolmark_config::{Node, Source, parse, quoted};
+use toolmark_config::{Node, SourceText, parse, quoted};
 use toolmark_grade::Loading;
 use toolmark_grade::run_plan::{
-    CommandLine, Hook, Permissions, Recordings, RunPlan, Runner, Target, TraceSource, WorkspacePlan,
+    AgentTarget, CommandLine, Recordings, RunPlan, Runner, TraceSource, TrialHook,
+    TrialPermissions, WorkspacePlan,
 };
 
 /// Files that list targets, looked up in each directory upwards.
@@ -94,7 +95,7 @@ pub(super) fn found(loading: &Loading<'_>, plan: &mut RunPlan) {
 
 /// Reads a target file. Its problems only matter when cases are run.
 fn read(path: &Path, loading: &Loading<'_>, plan: &mut RunPlan) {
-    let source = match Source::open(path) {
+    let source = match SourceText::open(path) {
         Ok(source) => source,
         Err(error) => {
             plan.problems.push(error.to_string());
@@ -143,7 +144,11 @@ fn text(node: &Node, keys: &[&str]) -> Option<String> {
 
 /// Reads a target of a list. `eval` is the directory of the eval file, which may differ from
 /// that of the list.
-pub(super) fn target(node: &Node, loading: &Loading<'_>, eval: &Path) -> Result<Target, String> {
+pub(super) fn target(
+    node: &Node,
+    loading: &Loading<'_>,
+    eval: &Path,
+) -> Result<AgentTarget, String> {
     let own = |keys: &[&str]| keys.iter().find_map(|key| node.get(key)?.as_str());
     // Version 5 may name a provider alone.
     let id = node.as_str().or_else(|| own(&["id"]));
@@ -156,11 +161,11 @@ pub(super) fn target(node: &Node, loading: &Loading<'_>, eval: &Path) -> Result<
         Some((provider, model)) => (provider, Some(model.to_owned())),
         None => (provider, None),
     };
-    let mut target = Target::new(name, Runner::Unsupported(String::new()));
+    let mut target = AgentTarget::new(name, Runner::Unsupported(String::new()));
     target.place = loading.place(node.span);
     target.stands_for = text(node, &["use_target"]);
     target.models = text(node, &["model"]).or(model).into_iter().collect();
-    let mut read = Values { loading, problems: &mut target.problems };
+    let mut read = RunValues { loading, problems: &mut target.problems };
     target.timeout =
         read.time("timeout_seconds", value(node, &["timeout_seconds", "timeoutSeconds"]));
     target.jobs = read.count("workers", value(node, &["workers"]), 1);
@@ -168,7 +173,7 @@ pub(super) fn target(node: &Node, loading: &Loading<'_>, eval: &Path) -> Result<
     target.batches = read.flag("provider_batching", batches).unwrap_or(false);
     target.files_format = text(node, &["files_format", "filesFormat", "attachments_format"]);
     // AgentV lets its agents do everything; here they work in a copy.
-    target.permissions = Permissions::Workspace;
+    target.permissions = TrialPermissions::Workspace;
     if let Some(env) = value(node, &["env"]) {
         target.env = read.variables("env", env);
     }
@@ -213,7 +218,7 @@ fn path(written: &str, loading: &Loading<'_>) -> PathBuf {
     std::path::absolute(&path).unwrap_or(path)
 }
 
-fn unused_keys(node: &Node, target: &mut Target) {
+fn unused_keys(node: &Node, target: &mut AgentTarget) {
     let config = node.get("config").into_iter().flat_map(Node::entries);
     for entry in node.entries().chain(config) {
         if !KEYS.contains(&entry.key.as_str()) {
@@ -233,7 +238,7 @@ fn unused_keys(node: &Node, target: &mut Target) {
 fn runner(
     node: &Node,
     provider: &str,
-    target: &mut Target,
+    target: &mut AgentTarget,
     loading: &Loading<'_>,
     eval: &Path,
 ) -> Runner {
@@ -259,7 +264,7 @@ fn runner(
 }
 
 /// Reads a command in the format of 2.x, 4.x or 5.
-fn command(node: &Node, target: &mut Target, loading: &Loading<'_>) -> Runner {
+fn command(node: &Node, target: &mut AgentTarget, loading: &Loading<'_>) -> Runner {
     const COMMANDS: &[&str] = &["command", "command_template", "commandTemplate"];
     let Some(written) = value(node, COMMANDS) else {
         target.problems.push(placed(loading, node.span, "a cli target needs a command"));
@@ -329,7 +334,7 @@ pub(super) fn hook(
     usual: Duration,
     loading: &Loading<'_>,
     problems: &mut Vec<String>,
-) -> Option<Hook> {
+) -> Option<TrialHook> {
     let written = ["command", "script"].iter().find_map(|key| node.get(key)).unwrap_or(node);
     let words: Vec<String> = match written.as_str() {
         // AgentV cuts a text at its spaces: quotes and `&&` mean nothing.
@@ -337,14 +342,14 @@ pub(super) fn hook(
         None => written.as_list()?.iter().filter_map(Node::as_str).map(str::to_owned).collect(),
     };
     let line = CommandLine::DoubleBraces(Some(words).filter(|words| !words.is_empty())?);
-    let mut read = Values { loading, problems };
+    let mut read = RunValues { loading, problems };
     let millis = read.count("timeout_ms", node.get("timeout_ms"), 1);
     let millis = millis.map(|millis| Duration::from_millis(millis.into()));
     let timeout = millis.or_else(|| read.time("timeout_seconds", node.get("timeout_seconds")));
     let cwd = node.get("cwd").and_then(Node::as_str);
     let cwd = cwd.map_or(loading.directory.to_owned(), |cwd| loading.directory.join(cwd));
     let directory = std::path::absolute(&cwd).unwrap_or(cwd);
-    Some(Hook { line, timeout: timeout.unwrap_or(usual), directory: Some(directory) })
+    Some(TrialHook { line, timeout: timeout.unwrap_or(usual), directory: Some(directory) })
 }
 
 #[cfg(test)]
@@ -353,7 +358,7 @@ mod tests {
     use serde_json::{Value, json};
     use toolmark_grade::LoadOptions;
 
-    fn made(node: &Value) -> Target {
+    fn made(node: &Value) -> AgentTarget {
         let options = LoadOptions::default();
         let loading = Loading::new("t".into(), "", Path::new("/d"), &options, crate::ALL);
         target(&Node::from_json(node).unwrap(), &loading, Path::new("/e")).unwrap()

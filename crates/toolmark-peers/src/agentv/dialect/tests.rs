@@ -1,15 +1,15 @@
 use super::AgentV;
 use std::path::Path;
 use toolmark_config::Problem;
-use toolmark_config::{Source, parse};
+use toolmark_config::{SourceText, parse};
 use toolmark_grade::Dialect;
-use toolmark_grade::{Grading, Plan, Selection};
+use toolmark_grade::{Grading, Plan, RunSelection};
 use toolmark_grade::{LoadOptions, Loading};
-use toolmark_outcome::{CaseResult, Cause, Environment, Profile, Rule, Verdict};
-use toolmark_trace::{Options, read};
+use toolmark_outcome::{CaseResult, Cause, Environment, GateRule, Profile, Verdict};
+use toolmark_trace::{ReadOptions, read};
 
 fn load_with(text: &str, directory: &Path, options: &LoadOptions) -> (Option<Plan>, Vec<Problem>) {
-    let source = Source::new("spec.yaml", text);
+    let source = SourceText::new("spec.yaml", text);
     let parsed = parse(&source);
     assert_eq!(parsed.problems, [], "{text}");
     let root = parsed.node.unwrap();
@@ -33,8 +33,11 @@ fn complaints(text: &str) -> String {
 
 fn grade(plan: &Plan, rows: &str) -> Vec<CaseResult> {
     let stream = std::io::Cursor::new(rows.as_bytes().to_vec());
-    let grading = Grading::new(plan, None, Environment::default(), Selection::default());
-    read(stream, "rows", &Options::default()).unwrap().map(|r| grading.grade(&r).unwrap()).collect()
+    let grading = Grading::new(plan, None, Environment::default(), RunSelection::default());
+    read(stream, "rows", &ReadOptions::default())
+        .unwrap()
+        .map(|r| grading.grade(&r).unwrap())
+        .collect()
 }
 
 /// The format of the first versions, suite and case, in any order of rows.
@@ -77,7 +80,7 @@ fn the_first_shape() {
     // The list of a case replaces that of the file.
     assert_eq!(names(0), ["coverage", "workflow"]);
     assert_eq!(names(1), ["everywhere"]);
-    assert_eq!(plan.cases[0].scoring.rule, Rule::Threshold(0.8));
+    assert_eq!(plan.cases[0].scoring.rule, GateRule::Threshold(0.8));
     assert_eq!(plan.cases[0].context.criteria.as_deref(), Some("Researches the topic"));
     assert_eq!(plan.cases[0].context.prompts, ["Research frameworks"]);
     assert_eq!((plan.cases[0].place.line, plan.cases[0].place.column), (7, 5));
@@ -113,12 +116,12 @@ tests:
     let types: Vec<_> = a.graders.iter().map(|g| g.type_word.as_str()).collect();
     assert_eq!(types, ["tool-trajectory", "contains", "latency"]);
     assert_eq!((a.graders[0].weight, a.graders[0].required), (2.0, true));
-    assert_eq!((a.scoring.rule, a.trials), (Rule::Threshold(0.5), Some(3)));
+    assert_eq!((a.scoring.rule, a.trials), (GateRule::Threshold(0.5), Some(3)));
     let types: Vec<_> = b.graders.iter().map(|g| (g.type_word.as_str(), g.weight)).collect();
     assert_eq!(types, [("llm-rubric", 2.0), ("contains", 1.0)]);
     assert_eq!(
         (b.scoring.rule, &b.context.prompts[..]),
-        (Rule::Threshold(1.0), &["hi".to_owned()][..])
+        (GateRule::Threshold(1.0), &["hi".to_owned()][..])
     );
     let row = r#"{"id":"a","duration_ms":9,"output_messages":[{"role":"assistant","content":"done","tool_calls":[{"tool":"x"},{"tool":"z"}]}]}"#;
     let result = grade(&plan, row).remove(0);
@@ -152,7 +155,7 @@ scenarios:
     let ids: Vec<_> = plan.cases.iter().map(|case| case.id.as_str()).collect();
     assert_eq!(ids, ["buys", "test-2", "s-1", "s-2"]);
     assert_eq!(plan.cases[3].context.prompts, ["two"]);
-    assert_eq!(plan.cases[0].scoring.rule, Rule::Threshold(0.6));
+    assert_eq!(plan.cases[0].scoring.rule, GateRule::Threshold(0.6));
     let row = r#"{"id":"buys","output_messages":[{"role":"assistant","content":"{\"n\": 1}","tool_calls":[{"tool":"buy"}]}]}"#;
     let result = grade(&plan, row).remove(0);
     assert_eq!((result.verdict, result.score), (Verdict::Pass, Some(1.0)));
@@ -302,7 +305,7 @@ fn mistakes() {
 #[test]
 fn files_of_others_are_not_taken_for_it() {
     for text in ["stimuli: []", "graders: []", "a: 1", "[1]", "tests: { a: 1 }"] {
-        let root = parse(&Source::new("x.yaml", text)).node.unwrap();
+        let root = parse(&SourceText::new("x.yaml", text)).node.unwrap();
         assert_eq!(AgentV.detect(&root), 0, "{text}");
     }
 }

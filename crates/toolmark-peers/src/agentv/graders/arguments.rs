@@ -2,16 +2,16 @@
 
 use serde_json::{Map, Value};
 use std::borrow::Cow;
-use toolmark_config::{Kind, Node, Problem, did_you_mean, quoted};
-use toolmark_outcome::{Numbers, equal};
+use toolmark_config::{Node, NodeKind, Problem, did_you_mean, quoted};
+use toolmark_outcome::{NumberRules, equal};
 use toolmark_trace::{Call, Form, Trajectory};
 
-/// Names of the [`Rule`]s, except for the list of paths.
+/// Names of the [`ArgumentRule`]s, except for the list of paths.
 pub(super) const WORDS: &[&str] = &["exact", "superset", "subset", "ignore"];
 
 /// Comparison mode for arguments.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Rule {
+pub(super) enum ArgumentRule {
     /// The same keys with the same values.
     Exact,
     /// Every expected key is present with its value; other keys are ignored.
@@ -26,7 +26,7 @@ pub(super) enum Rule {
 
 /// Result of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Fit {
+pub(super) enum ArgumentFit {
     /// The arguments match.
     Yes,
     /// The arguments do not match.
@@ -35,20 +35,20 @@ pub(super) enum Fit {
     Throws,
 }
 
-impl Fit {
+impl ArgumentFit {
     fn of(holds: bool) -> Self {
         if holds { Self::Yes } else { Self::No }
     }
 }
 
 /// Reads the rule of a configuration. An invalid rule is added to `problems`.
-pub(super) fn rule(node: &Node, problems: &mut Vec<Problem>) -> Option<Rule> {
+pub(super) fn rule(node: &Node, problems: &mut Vec<Problem>) -> Option<ArgumentRule> {
     let problem = match &node.kind {
-        Kind::Text(word) => match word.as_str() {
-            "exact" => return Some(Rule::Exact),
-            "superset" => return Some(Rule::Superset),
-            "subset" => return Some(Rule::Subset),
-            "ignore" => return Some(Rule::Ignore),
+        NodeKind::Text(word) => match word.as_str() {
+            "exact" => return Some(ArgumentRule::Exact),
+            "superset" => return Some(ArgumentRule::Superset),
+            "subset" => return Some(ArgumentRule::Subset),
+            "ignore" => return Some(ArgumentRule::Ignore),
             other => {
                 let message = format!("unknown way to compare arguments: {}", quoted(other));
                 let help = match did_you_mean(other, WORDS.iter().copied()) {
@@ -58,14 +58,14 @@ pub(super) fn rule(node: &Node, problems: &mut Vec<Problem>) -> Option<Rule> {
                 Problem::error("invalid-args-match", message).help(help)
             }
         },
-        Kind::List(items) => {
+        NodeKind::List(items) => {
             let paths: Vec<String> =
                 items.iter().filter_map(Node::as_str).map(str::to_owned).collect();
             if !paths.is_empty()
                 && paths.len() == items.len()
                 && paths.iter().all(|p| !p.is_empty())
             {
-                return Some(Rule::Paths(paths));
+                return Some(ArgumentRule::Paths(paths));
             }
             Problem::error("invalid-args-match", "expected a list of one or more paths")
         }
@@ -103,45 +103,45 @@ pub(super) fn given<'c>(
 pub(super) fn fit(
     expected: &Map<String, Value>,
     given: Option<&Value>,
-    rule: &Rule,
+    rule: &ArgumentRule,
     as_agentv: bool,
-) -> Fit {
-    if *rule == Rule::Ignore {
-        return Fit::Yes;
+) -> ArgumentFit {
+    if *rule == ArgumentRule::Ignore {
+        return ArgumentFit::Yes;
     }
-    let Some(given) = given else { return Fit::No };
+    let Some(given) = given else { return ArgumentFit::No };
     if !as_agentv && !given.is_object() {
-        return Fit::No;
+        return ArgumentFit::No;
     }
     match rule {
-        Rule::Ignore => Fit::Yes,
-        Rule::Exact => Fit::of(match given {
+        ArgumentRule::Ignore => ArgumentFit::Yes,
+        ArgumentRule::Exact => ArgumentFit::of(match given {
             Value::Object(given) => {
                 given.len() == expected.len()
                     && expected.iter().all(|(k, v)| given.get(k).is_some_and(|g| same(v, g)))
             }
             _ => false,
         }),
-        Rule::Superset if given.is_null() && !expected.is_empty() => Fit::Throws,
-        Rule::Superset => {
-            Fit::of(expected.iter().all(|(k, v)| own(given, k).is_some_and(|g| same(v, g))))
+        ArgumentRule::Superset if given.is_null() && !expected.is_empty() => ArgumentFit::Throws,
+        ArgumentRule::Superset => {
+            ArgumentFit::of(expected.iter().all(|(k, v)| own(given, k).is_some_and(|g| same(v, g))))
         }
-        Rule::Subset => match given {
-            Value::Null => Fit::Throws,
-            Value::Object(given) => {
-                Fit::of(given.iter().all(|(k, g)| expected.get(k).is_some_and(|v| same(v, g))))
-            }
-            Value::Array(items) => Fit::of(
+        ArgumentRule::Subset => match given {
+            Value::Null => ArgumentFit::Throws,
+            Value::Object(given) => ArgumentFit::of(
+                given.iter().all(|(k, g)| expected.get(k).is_some_and(|v| same(v, g))),
+            ),
+            Value::Array(items) => ArgumentFit::of(
                 items
                     .iter()
                     .enumerate()
                     .all(|(n, g)| expected.get(&n.to_string()).is_some_and(|v| same(v, g))),
             ),
-            Value::String(text) => Fit::of(text.is_empty()),
-            Value::Bool(_) | Value::Number(_) => Fit::Yes,
+            Value::String(text) => ArgumentFit::of(text.is_empty()),
+            Value::Bool(_) | Value::Number(_) => ArgumentFit::Yes,
         },
-        Rule::Paths(paths) => {
-            Fit::of(paths.iter().all(|path| match at(expected, path, as_agentv) {
+        ArgumentRule::Paths(paths) => {
+            ArgumentFit::of(paths.iter().all(|path| match at(expected, path, as_agentv) {
                 None => true,
                 Some(wanted) => {
                     let found = match given {
@@ -156,7 +156,7 @@ pub(super) fn fit(
 }
 
 fn same(a: &Value, b: &Value) -> bool {
-    equal(a, b, Numbers::Json)
+    equal(a, b, NumberRules::Json)
 }
 
 fn own<'v>(value: &'v Value, key: &str) -> Option<&'v Value> {
@@ -225,9 +225,10 @@ mod tests {
 
     #[test]
     fn rules_over_arguments() {
-        let paths = |list: &[&str]| Rule::Paths(list.iter().map(|p| (*p).to_owned()).collect());
-        use Fit::{No, Throws, Yes};
-        use Rule::{Exact, Ignore, Subset, Superset};
+        let paths =
+            |list: &[&str]| ArgumentRule::Paths(list.iter().map(|p| (*p).to_owned()).collect());
+        use ArgumentFit::{No, Throws, Yes};
+        use ArgumentRule::{Exact, Ignore, Subset, Superset};
         // (expected, given, rule, toolmark, AgentV)
         for (expected, given, rule, ours, theirs) in [
             (json!({"a": 1}), Some(json!({"a": 1})), Exact, Yes, Yes),

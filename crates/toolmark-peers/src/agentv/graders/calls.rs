@@ -3,11 +3,11 @@
 use super::reading::is_agentv;
 use std::collections::HashMap;
 use toolmark_outcome::Profile;
-use toolmark_outcome::{IndexedCall, View};
+use toolmark_outcome::{IndexedCall, TrajectoryView};
 use toolmark_trace::Fact;
 
 /// The calls, indexed by expected tool.
-pub(super) struct Calls<'a> {
+pub(super) struct CallsByTool<'a> {
     /// All calls, as listed.
     pub(super) seen: &'a [IndexedCall<'a>],
     places: HashMap<String, Vec<usize>>,
@@ -17,7 +17,7 @@ pub(super) struct Calls<'a> {
     pub(super) failed: usize,
 }
 
-impl<'a> Calls<'a> {
+impl<'a> CallsByTool<'a> {
     /// Returns the displayed number of the call at this index.
     pub(super) fn number(&self, at: usize) -> usize {
         self.seen.get(at).map_or(at + 1, IndexedCall::number)
@@ -25,7 +25,7 @@ impl<'a> Calls<'a> {
 
     /// Indexes the calls of a view by these tools.
     pub(super) fn new<'t>(
-        view: &'a View<'a>,
+        view: &'a TrajectoryView<'a>,
         tools: impl Iterator<Item = &'t str>,
         profile: Profile,
     ) -> Self {
@@ -64,7 +64,7 @@ impl<'a> Calls<'a> {
 }
 
 /// Whether the trace records calls at all. A row of totals has no calls.
-pub(super) fn are_recorded(view: &View<'_>) -> bool {
+pub(super) fn are_recorded(view: &TrajectoryView<'_>) -> bool {
     let lacks = |fact| view.trajectory().fidelity.lacks(fact);
     !(view.calls().is_empty() && lacks(Fact::Arguments) && lacks(Fact::Messages))
 }

@@ -1,27 +1,27 @@
 //! `code-grader`: runs a program of the user, as AgentV does, with JSON as input and output.
 
 use super::composite::zero;
-use super::reading::{Lines, PROFILES, count};
+use super::reading::{CheckLines, PROFILES, count};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use toolmark_base::SortedMap;
-use toolmark_config::{Kind, Node, Problem};
-use toolmark_grade::{Cost, Determinism, Grader, GraderInfo, Taxonomy, schema_of};
+use toolmark_config::{Node, NodeKind, Problem};
+use toolmark_grade::{AnswerCost, Determinism, Grader, GraderInfo, Taxonomy, schema_of};
 use toolmark_match::Building;
 use toolmark_outcome::Profile;
 use toolmark_outcome::Subject;
-use toolmark_outcome::View;
+use toolmark_outcome::TrajectoryView;
 use toolmark_outcome::{Cause, Outcome};
-use toolmark_outcome::{Evidence, Role, excerpt};
-use toolmark_process::{Finished, Program, RunError, run};
+use toolmark_outcome::{Evidence, EvidenceRole, excerpt};
+use toolmark_process::{Finished, ProcessProgram, RunError, run};
 use toolmark_trace::exporter_by_id;
 
 /// A program and its input.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "keys that are not known are for the program, so it is read by hand")]
-struct Config {
+struct CodeGraderConfig {
     /// The program and its arguments, or a shell command line. Alias: `script`.
     #[schemars(schema_with = "command_schema")]
     command: Node,
@@ -55,11 +55,11 @@ A program that fails, or that may not be run, is unknown; AgentV's readings give
     example: "type: code-grader\nconfig:\n  command: [python3, check.py]",
     taxonomy: Taxonomy {
         determinism: Determinism::Environment,
-        cost: Cost::Medium,
+        cost: AnswerCost::Medium,
         ..Taxonomy::TRAJECTORY
     },
     profiles: PROFILES,
-    schema: schema_of::<Config>,
+    schema: schema_of::<CodeGraderConfig>,
     build,
 };
 
@@ -77,14 +77,14 @@ pub(super) enum ProgramError {
 }
 
 /// A command and its working directory.
-pub(super) struct Command {
+pub(super) struct GraderCommand {
     program: String,
     args: Vec<String>,
     shell: bool,
     cwd: PathBuf,
 }
 
-impl Command {
+impl GraderCommand {
     /// Creates a shell command.
     pub(super) fn line(line: &str, cwd: Option<&str>, directory: &Path) -> Self {
         let cwd = cwd.map_or_else(|| directory.to_owned(), |cwd| directory.join(cwd));
@@ -136,8 +136,8 @@ impl Command {
         Ok(run(self.prepared(input, subject))?)
     }
 
-    fn prepared(&self, input: &Value, subject: &Subject<'_>) -> Program {
-        let mut program = Program::new(self.program.clone(), self.cwd.clone());
+    fn prepared(&self, input: &Value, subject: &Subject<'_>) -> ProcessProgram {
+        let mut program = ProcessProgram::new(self.program.clone(), self.cwd.clone());
         program.args.clone_from(&self.args);
         program.shell = self.shell;
         program.stdin = Some(input.to_string().into_bytes());
@@ -165,7 +165,8 @@ fn answer(finished: &Finished, line: &str, profile: Profile) -> Outcome {
     let (stdout, stderr) = (finished.stdout.trim(), finished.stderr.trim());
     let shown = |outcome: Outcome| {
         let words = if stdout.is_empty() { stderr } else { stdout };
-        let evidence = Evidence::words(Role::Context, format!("what {} said", excerpt(line)));
+        let evidence =
+            Evidence::words(EvidenceRole::Context, format!("what {} said", excerpt(line)));
         outcome.with_evidence([evidence.with_excerpt(words)])
     };
     if finished.timed_out {
@@ -187,9 +188,9 @@ fn answer(finished: &Finished, line: &str, profile: Profile) -> Outcome {
     }
     let Ok(Value::Object(said)) = serde_json::from_str(stdout) else {
         let text = if stdout.is_empty() { ended } else { excerpt(stdout) };
-        return shown(Lines::single(profile, passed, text));
+        return shown(CheckLines::single(profile, passed, text));
     };
-    let mut lines = Lines::default();
+    let mut lines = CheckLines::default();
     for line in said.get("assertions").and_then(Value::as_array).into_iter().flatten() {
         if let Some(text) = line.get("text").and_then(Value::as_str) {
             let passed = line.get("passed").is_some_and(is_truthy);
@@ -239,7 +240,7 @@ fn workspace(subject: &Subject<'_>) -> Option<PathBuf> {
 }
 
 struct CodeGrader {
-    command: Command,
+    command: GraderCommand,
     config: Map<String, Value>,
     profile: Profile,
 }
@@ -251,7 +252,7 @@ fn build(building: &mut Building<'_>) -> Option<Arc<dyn Grader>> {
         return None;
     };
     let cwd = node.get("cwd").and_then(Node::as_str);
-    let Some(command) = Command::read(command, cwd, building.directory) else {
+    let Some(command) = GraderCommand::read(command, cwd, building.directory) else {
         let message = "command must be a line, or a list of a program and its arguments";
         building.problems.push(Problem::error("invalid-command", message).at(command.span));
         return None;
@@ -263,8 +264,8 @@ fn build(building: &mut Building<'_>) -> Option<Arc<dyn Grader>> {
         _ => Map::new(),
     };
     match node.get("config").map(|node| (node, &node.kind)) {
-        None | Some((_, Kind::Null)) => {}
-        Some((node, Kind::Map(_))) => {
+        None | Some((_, NodeKind::Null)) => {}
+        Some((node, NodeKind::Map(_))) => {
             if let Value::Object(more) = node.to_json() {
                 config.extend(more);
             }
@@ -333,7 +334,7 @@ pub(super) fn input(subject: &Subject<'_>, config: &Map<String, Value>) -> Value
 
 /// Returns the run as AgentV messages: the lines of a transcript, without the fields that every
 /// line repeats.
-fn messages(view: &View<'_>) -> Vec<Value> {
+fn messages(view: &TrajectoryView<'_>) -> Vec<Value> {
     let Some(exporter) = exporter_by_id("agentv") else { return Vec::new() };
     let mut lines = Vec::new();
     if exporter.export(view.trajectory(), &mut lines).is_err() {
@@ -363,9 +364,9 @@ mod tests {
     use crate::testing::{agentv_with, build, complaints, grade, grade_as, runs};
     use serde_json::{Value, json};
     use toolmark_outcome::Profile;
-    use toolmark_outcome::View;
+    use toolmark_outcome::TrajectoryView;
+    use toolmark_outcome::{CaseContext, Environment, Subject};
     use toolmark_outcome::{Cause, Outcome, Verdict};
-    use toolmark_outcome::{Context, Environment, Subject};
 
     fn made() -> String {
         agentv_with(
@@ -411,10 +412,13 @@ mod tests {
         let mut config = config;
         config["cwd"] = json!(dir.path());
         let grader = build("script", Profile::Toolmark, &config).unwrap();
-        let context = Context { criteria: Some("be good".into()), ..Context::default() };
+        let context = CaseContext { criteria: Some("be good".into()), ..CaseContext::default() };
         let run = &runs(&made())[0];
-        let mut outcome =
-            grader.grade(&Subject { view: View::whole(run), context: &context, environment });
+        let mut outcome = grader.grade(&Subject {
+            view: TrajectoryView::whole(run),
+            context: &context,
+            environment,
+        });
         if let Ok(seen) = std::fs::read_to_string(dir.path().join("seen.json")) {
             outcome.metrics.insert("seen".into(), serde_json::from_str(&seen).unwrap());
         }

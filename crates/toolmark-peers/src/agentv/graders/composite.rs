@@ -1,6 +1,6 @@
 //! `composite`: combines several graders.
 
-use super::code_grader::Command;
+use super::code_grader::GraderCommand;
 use super::entry::{entries, repeated};
 use super::opposite::opposite;
 use super::reading::{PASSING, PROFILES, contrasted, is_agentv, number, word};
@@ -9,7 +9,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use toolmark_base::SortedSet;
-use toolmark_config::{Kind, Node, Problem, did_you_mean, quoted};
+use toolmark_config::{Node, NodeKind, Problem, did_you_mean, quoted};
 use toolmark_grade::{
     Determinism, Grader, GraderInfo, Taxonomy, ask, declared, schema_of, unknown_type,
 };
@@ -17,16 +17,16 @@ use toolmark_match::Building;
 use toolmark_outcome::Evidence;
 use toolmark_outcome::Profile;
 use toolmark_outcome::judging::{
-    Material, Panel, Piece, Question, Rubric, Scale, ask as ask_judge,
+    JudgeQuestion, Material, Panel, Rubric, Scale, TextPiece, ask as ask_judge,
 };
-use toolmark_outcome::{Cause, Outcome, Part, Verdict};
-use toolmark_outcome::{Rule, Scored, Scoring, reaches, rounded};
+use toolmark_outcome::{CaseScoring, GateRule, ScoredGrader, reaches, rounded};
+use toolmark_outcome::{Cause, Outcome, OutcomePart, Verdict};
 use toolmark_outcome::{Subject, Untrusted};
 
 /// Evaluators, and how their results are combined.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "members are evaluators of every kind and are read by hand")]
-struct Config {
+struct CompositeConfig {
     /// The evaluators; aliases: `evaluators`, `assert`.
     #[schemars(schema_with = "members_schema")]
     assertions: Node,
@@ -88,11 +88,11 @@ Without an aggregator the weighted mean must reach `threshold`, or 0.8. A member
     example: "type: composite\nconfig:\n  assertions:\n    - { name: short, type: latency, threshold: 5000 }\n    - { name: done, type: contains, value: done }\n  aggregator: { type: weighted_average, weights: { done: 3 } }",
     taxonomy: Taxonomy::TRAJECTORY,
     profiles: PROFILES,
-    schema: schema_of::<Config>,
+    schema: schema_of::<CompositeConfig>,
     build,
 };
 
-struct Member {
+struct CompositeMember {
     name: String,
     type_word: String,
     weight: f64,
@@ -102,12 +102,12 @@ struct Member {
 enum Aggregator {
     Mean(f64),
     Share(f64),
-    Program(Command),
+    Program(GraderCommand),
     Judge { prompt: String, panel: Panel },
 }
 
 struct Composite {
-    members: Vec<Member>,
+    members: Vec<CompositeMember>,
     aggregator: Aggregator,
     profile: Profile,
 }
@@ -127,7 +127,7 @@ fn build(building: &mut Building<'_>) -> Option<Arc<dyn Grader>> {
             problems: &mut problems,
         })
     });
-    Some(Arc::new(Compared { ours, theirs }))
+    Some(Arc::new(ComparedComposite { ours, theirs }))
 }
 
 fn whole(building: &mut Building<'_>) -> Option<Composite> {
@@ -163,12 +163,12 @@ fn whole(building: &mut Building<'_>) -> Option<Composite> {
 }
 
 /// A composite, and its counterpart under AgentV.
-struct Compared {
+struct ComparedComposite {
     ours: Composite,
     theirs: Option<Composite>,
 }
 
-impl Grader for Compared {
+impl Grader for ComparedComposite {
     fn asks_judge(&self) -> bool {
         self.ours.asks_judge()
     }
@@ -186,7 +186,11 @@ impl Grader for Compared {
     }
 }
 
-fn members(building: &mut Building<'_>, list: &Node, weights: Option<&Node>) -> Vec<Member> {
+fn members(
+    building: &mut Building<'_>,
+    list: &Node,
+    weights: Option<&Node>,
+) -> Vec<CompositeMember> {
     let profile = building.profile;
     let mut names = SortedSet::new();
     let mut members = Vec::new();
@@ -220,7 +224,7 @@ fn members(building: &mut Building<'_>, list: &Node, weights: Option<&Node>) -> 
             _ => entry.weight,
         };
         let weight = said.unwrap_or(own);
-        members.push(Member { name, type_word: entry.type_word.value, weight, grader });
+        members.push(CompositeMember { name, type_word: entry.type_word.value, weight, grader });
     }
     members
 }
@@ -249,7 +253,7 @@ fn aggregator<'n>(
     super::value::keys(node, known, building.problems);
     let weights = node.get("weights").filter(|node| !node.is_null());
     let is_weights = |node: &&Node| {
-        matches!(node.kind, Kind::Map(_))
+        matches!(node.kind, NodeKind::Map(_))
             && node.entries().all(|e| e.value.as_f64().is_some_and(|w| w.is_finite() && w >= 0.0))
     };
     if let Some(wrong) = weights.filter(|node| !is_weights(node)) {
@@ -275,7 +279,7 @@ fn aggregator<'n>(
                 return None;
             };
             let cwd = node.get("cwd").and_then(Node::as_str);
-            Aggregator::Program(Command::line(path, cwd, building.directory))
+            Aggregator::Program(GraderCommand::line(path, cwd, building.directory))
         }
         "llm-grader" | "llm_grader" | "llm-judge" | "llm_judge" => {
             let text = |key: &str| node.get(key).and_then(Node::as_str).map(str::trim);
@@ -322,10 +326,10 @@ impl Grader for Composite {
             Aggregator::Program(command) => self.ask(&answers, command, subject),
             Aggregator::Judge { prompt, panel } => {
                 let results = Value::Object(self.results(&answers)).to_string();
-                let question = Question {
+                let question = JudgeQuestion {
                     rubric: Arc::new(Rubric::of_text(prompt.clone(), Scale::ZeroToTen)),
                     // The answers quote the trace: they are data, as it is.
-                    materials: vec![Material::of_trace("results", vec![Piece::new(results)])],
+                    materials: vec![Material::of_trace("results", vec![TextPiece::new(results)])],
                     panel: panel.clone(),
                     threshold: PASSING,
                 };
@@ -334,7 +338,7 @@ impl Grader for Composite {
         };
         let mut evidence: Vec<Evidence> = Vec::new();
         for (member, answer) in self.members.iter().zip(answers) {
-            let part = Part {
+            let part = OutcomePart {
                 text: member.name.clone().into(),
                 verdict: answer.verdict,
                 score: answer.score,
@@ -368,11 +372,11 @@ impl Composite {
     }
 
     fn mean(&self, answers: &[Outcome], mark: f64) -> Outcome {
-        let scored: Vec<Scored<'_>> = self
+        let scored: Vec<ScoredGrader<'_>> = self
             .members
             .iter()
             .zip(answers)
-            .map(|(member, answer)| Scored {
+            .map(|(member, answer)| ScoredGrader {
                 name: &member.name,
                 verdict: answer.verdict,
                 score: answer.score,
@@ -382,7 +386,7 @@ impl Composite {
                 turn: None,
             })
             .collect();
-        let scoring = Scoring { rule: Rule::Threshold(mark), profile: self.profile };
+        let scoring = CaseScoring { rule: GateRule::Threshold(mark), profile: self.profile };
         let decision = scoring.decide(&scored);
         let mut outcome = Outcome::scored(decision.verdict, 0.0, decision.reason);
         outcome.score = decision.score;
@@ -414,7 +418,7 @@ impl Composite {
             .collect()
     }
 
-    fn ask(&self, answers: &[Outcome], command: &Command, subject: &Subject<'_>) -> Outcome {
+    fn ask(&self, answers: &[Outcome], command: &GraderCommand, subject: &Subject<'_>) -> Outcome {
         command.ask(&json!({ "results": self.results(answers) }), subject, self.profile)
     }
 }
@@ -454,8 +458,8 @@ pub(super) fn zero(profile: Profile, why: String) -> Outcome {
 mod tests {
     use crate::testing::{agentv_with, build, complaints, grade, grade_as, judged};
     use serde_json::{Value, json};
-    use toolmark_outcome::judging::Question;
-    use toolmark_outcome::{Cause, Context, Profile, Verdict};
+    use toolmark_outcome::judging::JudgeQuestion;
+    use toolmark_outcome::{CaseContext, Cause, Profile, Verdict};
 
     fn members() -> Value {
         json!([
@@ -471,14 +475,15 @@ mod tests {
             "assertions": [{"name": "j", "type": "is-json"}],
             "aggregator": {"type": "llm-grader", "prompt": "by {{EVALUATOR_RESULTS_JSON}}"},
         });
-        let good: fn(&Question) -> Option<f64> = |question| {
+        let good: fn(&JudgeQuestion) -> Option<f64> = |question| {
             let shown = &question.materials[0];
             assert!(shown.name == "results" && shown.pieces[0].text.contains("is-json"));
             Some(10.0)
         };
-        let poor: fn(&Question) -> Option<f64> = |_| Some(5.0);
+        let poor: fn(&JudgeQuestion) -> Option<f64> = |_| Some(5.0);
         for (judge, verdict) in [(good, Verdict::Pass), (poor, Verdict::Fail)] {
-            let outcome = judged("composite", config.clone(), &made, &Context::default(), judge);
+            let outcome =
+                judged("composite", config.clone(), &made, &CaseContext::default(), judge);
             assert_eq!(outcome.verdict, verdict);
         }
         let outcome = grade("composite", config.clone(), &made);

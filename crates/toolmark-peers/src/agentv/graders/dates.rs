@@ -5,7 +5,7 @@ use jiff::{Timestamp, tz::TimeZone};
 
 /// Order of day and month.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Order {
+pub(super) enum DateOrder {
     /// Month first: 12/31/2025.
     MonthFirst,
     /// Day first: 31/12/2025.
@@ -14,7 +14,7 @@ pub(super) enum Order {
     Either,
 }
 
-impl Order {
+impl DateOrder {
     /// Returns the order implied by the formats of a configuration.
     pub(super) fn of(formats: &[String]) -> Self {
         let has = |words: [&str; 2]| formats.iter().any(|f| words.iter().any(|w| f.contains(w)));
@@ -28,7 +28,7 @@ impl Order {
 
 /// Parses a date: `2025-01-15`, with or without a time, `15-JAN-2025`,
 /// `15 January 2025`, `January 15, 2025`, `01/15/2025` or `15-01-2025`.
-pub(super) fn day(text: &str, order: Order) -> Option<Date> {
+pub(super) fn day(text: &str, order: DateOrder) -> Option<Date> {
     let text = text.trim();
     iso(text).or_else(|| named(text)).or_else(|| numbered(text, order))
 }
@@ -78,7 +78,7 @@ fn month(word: &str) -> Option<i8> {
     MONTHS.iter().position(fits).map(|n| n as i8 + 1)
 }
 
-fn numbered(text: &str, order: Order) -> Option<Date> {
+fn numbered(text: &str, order: DateOrder) -> Option<Date> {
     let parts: Vec<&str> = text.split(['/', '-']).collect();
     let [a, b, year] = parts[..] else { return None };
     let (a, b) = (whole(a, 2)?, whole(b, 2)?);
@@ -86,10 +86,10 @@ fn numbered(text: &str, order: Order) -> Option<Date> {
         return None;
     }
     let (day, month) = match order {
-        Order::MonthFirst => (b, a),
-        Order::DayFirst => (a, b),
-        Order::Either if a > 12 => (a, b),
-        Order::Either => (b, a),
+        DateOrder::MonthFirst => (b, a),
+        DateOrder::DayFirst => (a, b),
+        DateOrder::Either if a > 12 => (a, b),
+        DateOrder::Either => (b, a),
     };
     Date::new(whole(year, 4)? as i16, month as i8, day as i8).ok()
 }
@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     fn days() {
-        use Order::{DayFirst, Either, MonthFirst};
+        use DateOrder::{DayFirst, Either, MonthFirst};
         for (text, order, want) in [
             ("2025-01-15", Either, Some("2025-01-15")),
             (" 2025-01-15T23:30:00Z", Either, Some("2025-01-15")),
@@ -136,13 +136,13 @@ mod tests {
     #[test]
     fn formats_say_which_is_the_day() {
         for (formats, order) in [
-            (vec!["MM/DD/YYYY"], Order::MonthFirst),
-            (vec!["DD-MM-YYYY"], Order::DayFirst),
-            (vec!["MM/DD/YYYY", "DD/MM/YYYY"], Order::Either),
-            (vec![], Order::Either),
+            (vec!["MM/DD/YYYY"], DateOrder::MonthFirst),
+            (vec!["DD-MM-YYYY"], DateOrder::DayFirst),
+            (vec!["MM/DD/YYYY", "DD/MM/YYYY"], DateOrder::Either),
+            (vec![], DateOrder::Either),
         ] {
             let formats: Vec<String> = formats.into_iter().map(str::to_owned).collect();
-            assert_eq!(Order::of(&formats), order, "{formats:?}");
+            assert_eq!(DateOrder::of(&formats), order, "{formats:?}");
         }
     }
 }

@@ -1,10 +1,10 @@
 //! One entry of a list of evaluators: the common settings, and the configuration
 //! of the grader.
 
-use toolmark_config::{Entry as Pair, Kind, Node, Problem, Span, Spanned, quoted};
+use toolmark_config::{Node, NodeEntry as Pair, NodeKind, NodeSpan, Problem, Spanned, quoted};
 
 /// An evaluator as a spec lists it.
-pub struct Entry {
+pub struct EvaluatorEntry {
     /// Type name, without `not-`.
     pub type_word: Spanned<String>,
     /// Name of the evaluator.
@@ -20,7 +20,7 @@ pub struct Entry {
     /// Whether the verdict is inverted by the caller rather than by the grader itself.
     pub negate: bool,
     /// Span of the whole entry.
-    pub span: Span,
+    pub span: NodeSpan,
 }
 
 /// Common keys of evaluators.
@@ -38,7 +38,7 @@ const TURN_THEMSELVES: &[&str] = &[
 
 /// Splits a list of evaluators into entries. Texts among them are criteria for a judge:
 /// together they form one entry, with the total weight.
-pub fn entries(list: &Node, problems: &mut Vec<Problem>) -> Vec<Entry> {
+pub fn entries(list: &Node, problems: &mut Vec<Problem>) -> Vec<EvaluatorEntry> {
     let Some(items) = list.as_list() else {
         let message = format!("expected a list of evaluators, found {}", list.word());
         problems.push(Problem::error("invalid-evaluators", message).at(list.span));
@@ -60,14 +60,17 @@ pub fn entries(list: &Node, problems: &mut Vec<Problem>) -> Vec<Entry> {
 
 /// Creates a judge entry for textual criteria.
 #[must_use]
-pub fn judged(criteria: Vec<Node>, span: Span) -> Entry {
+pub fn judged(criteria: Vec<Node>, span: NodeSpan) -> EvaluatorEntry {
     let weight = criteria.len() as f64;
-    let pair =
-        Pair { key: "value".into(), key_span: span, value: Node::new(Kind::List(criteria), span) };
-    Entry {
+    let pair = Pair {
+        key: "value".into(),
+        key_span: span,
+        value: Node::new(NodeKind::List(criteria), span),
+    };
+    EvaluatorEntry {
         type_word: Spanned { value: "llm-rubric".into(), span },
         name: None,
-        config: Node::new(Kind::Map(vec![pair]), span),
+        config: Node::new(NodeKind::Map(vec![pair]), span),
         weight,
         required: false,
         min_score: None,
@@ -76,7 +79,7 @@ pub fn judged(criteria: Vec<Node>, span: Span) -> Entry {
     }
 }
 
-fn entry(node: &Node, problems: &mut Vec<Problem>) -> Option<Entry> {
+fn entry(node: &Node, problems: &mut Vec<Problem>) -> Option<EvaluatorEntry> {
     let wrong =
         |node: &Node, message: String| Problem::error("invalid-evaluator", message).at(node.span);
     if node.as_map().is_none() {
@@ -118,8 +121,8 @@ fn entry(node: &Node, problems: &mut Vec<Problem>) -> Option<Entry> {
     let weight = share("weight", 0.0, f64::MAX, "of 0 or more").unwrap_or(1.0);
     let mut min_score = share("min_score", 0.0, 1.0, "from 0 to 1");
     let required = match node.get("required").map(|node| (node, &node.kind)) {
-        None | Some((_, Kind::Null)) => false,
-        Some((_, Kind::Bool(required))) => *required,
+        None | Some((_, NodeKind::Null)) => false,
+        Some((_, NodeKind::Bool(required))) => *required,
         // A number is the score it must reach.
         Some(_) => {
             let mark = share("required", 0.0, 1.0, "from 0 to 1, true or false");
@@ -141,17 +144,26 @@ fn entry(node: &Node, problems: &mut Vec<Problem>) -> Option<Entry> {
     let mut config = node.without(COMMON);
     if negate && TURN_THEMSELVES.contains(&text) {
         negate = false;
-        if let Kind::Map(pairs) = &mut config.kind {
-            let value = Node::new(Kind::Bool(true), word.span);
+        if let NodeKind::Map(pairs) = &mut config.kind {
+            let value = Node::new(NodeKind::Bool(true), word.span);
             pairs.push(Pair { key: "negate".into(), key_span: word.span, value });
         }
     }
     let type_word = Spanned { value: text.to_owned(), span: word.span };
-    Some(Entry { type_word, name, config, weight, required, min_score, negate, span: node.span })
+    Some(EvaluatorEntry {
+        type_word,
+        name,
+        config,
+        weight,
+        required,
+        min_score,
+        negate,
+        span: node.span,
+    })
 }
 
 /// Returns the problem of two evaluators with the same name.
-pub(super) fn repeated(name: &str, span: Span) -> Problem {
+pub(super) fn repeated(name: &str, span: NodeSpan) -> Problem {
     let message = format!("two evaluators have the name {}", quoted(name));
     Problem::error("duplicate-name", message).at(span)
 }
@@ -161,7 +173,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn read(list: serde_json::Value) -> (Vec<Entry>, Vec<String>) {
+    fn read(list: serde_json::Value) -> (Vec<EvaluatorEntry>, Vec<String>) {
         let mut problems = Vec::new();
         let all = entries(&Node::from_json(&list).unwrap(), &mut problems);
         (all, problems.into_iter().map(|problem| problem.message).collect())

@@ -2,19 +2,21 @@
 
 use super::calls::are_recorded;
 use super::facts;
-use super::reading::{Lines, PASSING, PROFILES, Question, count, is_agentv, number, reading};
+use super::reading::{
+    CheckLines, PASSING, PROFILES, ReadingQuestion, count, is_agentv, number, reading,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use toolmark_grade::{GraderInfo, Taxonomy, schema_of};
 use toolmark_outcome::Profile;
 use toolmark_outcome::Subject;
-use toolmark_outcome::{Cause, Outcome, Part, Verdict};
-use toolmark_outcome::{Evidence, Role};
-use toolmark_outcome::{Missing, View};
+use toolmark_outcome::{Cause, Outcome, OutcomePart, Verdict};
+use toolmark_outcome::{Evidence, EvidenceRole};
+use toolmark_outcome::{Missing, TrajectoryView};
 
 /// Limits of a run; at least one is required.
 #[derive(Debug, Deserialize, JsonSchema)]
-struct Config {
+struct ExecutionMetricsConfig {
     /// Maximum number of tool calls.
     #[serde(default, alias = "maxToolCalls")]
     max_tool_calls: Option<f64>,
@@ -51,18 +53,18 @@ A check the trace has no numbers for is unknown, and so is the verdict unless th
     example: "type: execution-metrics\nconfig:\n  max_tool_calls: 10\n  max_tokens: 20000",
     taxonomy: Taxonomy::TRAJECTORY,
     profiles: PROFILES,
-    schema: schema_of::<Config>,
+    schema: schema_of::<ExecutionMetricsConfig>,
     build: |building| {
-        let config = building.read::<Config>()?;
+        let config = building.read::<ExecutionMetricsConfig>()?;
         let mut wrong = false;
         let mut checks = Vec::new();
         for (key, what, value) in [
-            ("max_tool_calls", Some(What::Calls), config.max_tool_calls),
-            ("max_llm_calls", Some(What::Responses), config.max_llm_calls),
-            ("max_tokens", Some(What::Tokens), config.max_tokens),
-            ("max_cost_usd", Some(What::Cost), config.max_cost_usd),
-            ("max_duration_ms", Some(What::Duration), config.max_duration_ms),
-            ("target_exploration_ratio", Some(What::Exploration), config.target_exploration_ratio),
+            ("max_tool_calls", Some(MetricKind::Calls), config.max_tool_calls),
+            ("max_llm_calls", Some(MetricKind::Responses), config.max_llm_calls),
+            ("max_tokens", Some(MetricKind::Tokens), config.max_tokens),
+            ("max_cost_usd", Some(MetricKind::Cost), config.max_cost_usd),
+            ("max_duration_ms", Some(MetricKind::Duration), config.max_duration_ms),
+            ("target_exploration_ratio", Some(MetricKind::Exploration), config.target_exploration_ratio),
             ("exploration_tolerance", None, config.exploration_tolerance),
         ] {
             let Some(value) = value else { continue };
@@ -81,7 +83,7 @@ A check the trace has no numbers for is unknown, and so is the verdict unless th
             return None;
         }
         let tolerance = config.exploration_tolerance.unwrap_or(0.2);
-        reading(building, Metrics { checks, tolerance })
+        reading(building, ExecutionMetrics { checks, tolerance })
     },
 };
 
@@ -90,7 +92,7 @@ const EXPLORING: &[&str] =
     &["read", "grep", "glob", "search", "list", "Read", "Grep", "Glob", "WebSearch", "WebFetch"];
 
 #[derive(Clone, Copy, PartialEq)]
-enum What {
+enum MetricKind {
     Calls,
     Responses,
     Tokens,
@@ -99,7 +101,7 @@ enum What {
     Exploration,
 }
 
-impl What {
+impl MetricKind {
     fn text(self) -> &'static str {
         match self {
             Self::Calls => "tool calls",
@@ -111,7 +113,7 @@ impl What {
         }
     }
 
-    fn value(self, view: &View<'_>, profile: Profile) -> Result<f64, Missing> {
+    fn value(self, view: &TrajectoryView<'_>, profile: Profile) -> Result<f64, Missing> {
         let recorded = || match is_agentv(profile) || are_recorded(view) {
             true => Ok(view.calls().len()),
             false => Err(Missing::new("the trace does not record tool calls")),
@@ -136,25 +138,25 @@ impl What {
     }
 }
 
-struct Metrics {
-    checks: Vec<(What, f64)>,
+struct ExecutionMetrics {
+    checks: Vec<(MetricKind, f64)>,
     tolerance: f64,
 }
 
-impl Question for Metrics {
+impl ReadingQuestion for ExecutionMetrics {
     fn is_upper_limit(&self) -> bool {
-        !self.checks.iter().any(|(what, _)| matches!(what, What::Exploration))
+        !self.checks.iter().any(|(what, _)| matches!(what, MetricKind::Exploration))
     }
 
     fn answer(&self, subject: &Subject<'_>, profile: Profile) -> Outcome {
         let view = &subject.view;
-        let mut lines = Lines::default();
+        let mut lines = CheckLines::default();
         let (mut evidence, mut unknown) = (Vec::new(), Vec::new());
         for (what, limit) in &self.checks {
             match what.value(view, profile) {
                 Ok(value) => {
                     let (holds, asked) = match what {
-                        What::Exploration => (
+                        MetricKind::Exploration => (
                             (value - limit).abs() <= self.tolerance,
                             format!("{} ± {}", number(*limit), number(self.tolerance)),
                         ),
@@ -162,7 +164,7 @@ impl Question for Metrics {
                     };
                     let text = format!("{} {}, {asked}", number(value), what.text());
                     lines.add(holds, || text.clone());
-                    let role = if holds { Role::Context } else { Role::Violation };
+                    let role = if holds { EvidenceRole::Context } else { EvidenceRole::Violation };
                     evidence.push(Evidence::words(role, text));
                 }
                 Err(missing) if is_agentv(profile) => lines.add(false, || missing.0),
@@ -184,7 +186,7 @@ impl Question for Metrics {
             };
             outcome.reason = format!("{}; {first}", outcome.reason.raw()).into();
             let verdict = Verdict::Unknown(Cause::MissingEvidence);
-            outcome.parts.extend(unknown.into_iter().map(|text| Part::new(text, verdict)));
+            outcome.parts.extend(unknown.into_iter().map(|text| OutcomePart::new(text, verdict)));
             outcome.metrics.insert("verdict".into(), outcome.verdict.word().into());
         }
         outcome

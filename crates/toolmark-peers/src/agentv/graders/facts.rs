@@ -2,10 +2,10 @@
 
 use super::reading::is_agentv;
 use toolmark_outcome::Profile;
-use toolmark_outcome::{Missing, View};
-use toolmark_trace::{Fact, Tokens};
+use toolmark_outcome::{Missing, TrajectoryView};
+use toolmark_trace::{Fact, UsageTokens};
 
-fn whole(view: &View<'_>) -> Result<(), Missing> {
+fn whole(view: &TrajectoryView<'_>) -> Result<(), Missing> {
     match view.turn_index() {
         None => Ok(()),
         Some(_) => Err(Missing::new("the trace records this for the whole run only")),
@@ -14,7 +14,7 @@ fn whole(view: &View<'_>) -> Result<(), Missing> {
 
 /// Returns the duration in milliseconds. AgentV uses the stated duration; the time from
 /// the first to the last record is equivalent.
-pub(super) fn duration(view: &View<'_>, profile: Profile) -> Result<f64, Missing> {
+pub(super) fn duration(view: &TrajectoryView<'_>, profile: Profile) -> Result<f64, Missing> {
     whole(view)?;
     let run = view.trajectory();
     let measured = || Some(run.ended?.duration_since(run.started?));
@@ -26,14 +26,14 @@ pub(super) fn duration(view: &View<'_>, profile: Profile) -> Result<f64, Missing
 }
 
 /// Returns the cost in US dollars.
-pub(super) fn cost(view: &View<'_>) -> Result<f64, Missing> {
+pub(super) fn cost(view: &TrajectoryView<'_>) -> Result<f64, Missing> {
     whole(view)?;
     let cost = view.trajectory().cost;
     cost.map(|cost| cost.usd()).ok_or_else(|| Missing::new("the trace does not record the cost"))
 }
 
 /// Number of tokens used.
-pub(super) struct Spent {
+pub(super) struct SpentTokens {
     pub(super) input: u64,
     pub(super) output: u64,
     /// Input and output.
@@ -44,23 +44,28 @@ pub(super) struct Spent {
 
 /// Returns the number of tokens: AgentV uses the numbers as recorded, toolmark interprets
 /// them by the conventions of their source.
-pub(super) fn tokens(view: &View<'_>, profile: Profile) -> Result<Spent, Missing> {
+pub(super) fn tokens(view: &TrajectoryView<'_>, profile: Profile) -> Result<SpentTokens, Missing> {
     whole(view)?;
     let missing = || Missing::new("the trace does not record token usage");
     let usage = view.trajectory().usage.ok_or_else(missing)?;
     if is_agentv(profile) {
-        let Tokens { input, output, cache_read, .. } = usage.recorded;
+        let UsageTokens { input, output, cache_read, .. } = usage.recorded;
         let total = input.saturating_add(output);
-        return Ok(Spent { input, output, total, with_cache: total.saturating_add(cache_read) });
+        return Ok(SpentTokens {
+            input,
+            output,
+            total,
+            with_cache: total.saturating_add(cache_read),
+        });
     }
     let all = usage.normalised();
     let input = all.uncached_input.saturating_add(all.cache_read).saturating_add(all.cache_write);
     let total = usage.total();
-    Ok(Spent { input, output: all.output, total, with_cache: total })
+    Ok(SpentTokens { input, output: all.output, total, with_cache: total })
 }
 
 /// Returns the number of model responses.
-pub(super) fn responses(view: &View<'_>) -> Result<usize, Missing> {
+pub(super) fn responses(view: &TrajectoryView<'_>) -> Result<usize, Missing> {
     if view.trajectory().fidelity.lacks(Fact::Steps) {
         return Err(Missing::new("the trace does not record model responses"));
     }

@@ -1,7 +1,7 @@
 //! `field-accuracy`: compares the fields of a JSON answer with the reference.
 
-use super::dates::{self, Order};
-use super::reading::{Lines, PROFILES, Question, count, is_agentv, number, reading};
+use super::dates::{self, DateOrder};
+use super::reading::{CheckLines, PROFILES, ReadingQuestion, count, is_agentv, number, reading};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -12,12 +12,12 @@ use toolmark_match::Building;
 use toolmark_outcome::Profile;
 use toolmark_outcome::Subject;
 use toolmark_outcome::{Cause, Outcome};
-use toolmark_outcome::{Evidence, Role, excerpt};
-use toolmark_outcome::{Numbers, equal};
+use toolmark_outcome::{Evidence, EvidenceRole, excerpt};
+use toolmark_outcome::{NumberRules, equal};
 
 /// Fields to compare, and comparison methods.
 #[derive(Debug, Deserialize, JsonSchema)]
-struct Config {
+struct FieldAccuracyConfig {
     /// Fields to compare.
     fields: Spanned<Vec<FieldConfig>>,
     /// Method for combining the fields into a score.
@@ -43,7 +43,7 @@ struct FieldConfig {
     path: Spanned<String>,
     /// Comparison method.
     #[serde(rename = "match")]
-    how: How,
+    how: FieldComparison,
     /// For numbers: the maximum difference.
     #[serde(default)]
     tolerance: Option<f64>,
@@ -65,7 +65,7 @@ struct FieldConfig {
 /// Comparison method of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-enum How {
+enum FieldComparison {
     /// The same value.
     Exact,
     /// Numbers that differ by at most the tolerance.
@@ -87,16 +87,16 @@ A case without a reference, or a reference without the field, leaves nothing to 
     example: "type: field-accuracy\nconfig:\n  fields:\n    - { path: invoice.total, match: numeric_tolerance, tolerance: 0.01 }\n    - { path: invoice.date, match: date }",
     taxonomy: Taxonomy { reference: Reference::Based, ..Taxonomy::OUTPUT },
     profiles: PROFILES,
-    schema: schema_of::<Config>,
+    schema: schema_of::<FieldAccuracyConfig>,
     build,
 };
 
 struct Field {
     path: String,
-    how: How,
+    how: FieldComparison,
     tolerance: f64,
     relative: bool,
-    order: Order,
+    order: DateOrder,
     required: bool,
     weight: f64,
 }
@@ -107,7 +107,7 @@ struct FieldAccuracy {
 }
 
 fn build(building: &mut Building<'_>) -> Option<Arc<dyn Grader>> {
-    let config = building.read::<Config>()?;
+    let config = building.read::<FieldAccuracyConfig>()?;
     if config.fields.value.is_empty() {
         building.reject(config.fields.span, "empty-list", "one field at least is needed");
         return None;
@@ -132,7 +132,7 @@ fn build(building: &mut Building<'_>) -> Option<Arc<dyn Grader>> {
             how: field.how,
             tolerance,
             relative: field.relative,
-            order: field.formats.as_deref().map_or(Order::Either, Order::of),
+            order: field.formats.as_deref().map_or(DateOrder::Either, DateOrder::of),
             required: field.required != Some(false),
             weight,
         });
@@ -190,11 +190,11 @@ impl Field {
     fn compare(&self, found: &Value, wanted: &Value) -> Result<(), Difference> {
         let different = |text: String| Err(Difference(text));
         match self.how {
-            How::Exact => match equal(found, wanted, Numbers::Json) {
+            FieldComparison::Exact => match equal(found, wanted, NumberRules::Json) {
                 true => Ok(()),
                 false => different(format!("is {}, expected {}", shown(found), shown(wanted))),
             },
-            How::NumericTolerance => {
+            FieldComparison::NumericTolerance => {
                 let (Some(a), Some(b)) = (numeric(found), numeric(wanted)) else {
                     return different(format!(
                         "is {}, expected {}: no numbers",
@@ -216,7 +216,7 @@ impl Field {
                     )),
                 }
             }
-            How::Date => {
+            FieldComparison::Date => {
                 let day = |value: &Value| match value {
                     Value::String(text) => dates::day(text, self.order),
                     other => dates::day(&other.to_string(), self.order),
@@ -253,12 +253,12 @@ fn numeric(value: &Value) -> Option<f64> {
     .filter(|number| number.is_finite())
 }
 
-impl Question for FieldAccuracy {
+impl ReadingQuestion for FieldAccuracy {
     fn answer(&self, subject: &Subject<'_>, profile: Profile) -> Outcome {
         let agentv = is_agentv(profile);
         let aspects = self.fields.len();
         let failed = |why: &str| {
-            let mut lines = Lines::default();
+            let mut lines = CheckLines::default();
             lines.add(false, || why.to_owned());
             lines.outcome(profile, 0.0, aspects, why)
         };
@@ -277,7 +277,7 @@ impl Question for FieldAccuracy {
             };
         };
         let (mut right, mut total) = (0.0, 0.0);
-        let mut lines = Lines::default();
+        let mut lines = CheckLines::default();
         let mut evidence = Vec::new();
         for field in &self.fields {
             let path = &field.path;
@@ -299,7 +299,7 @@ impl Question for FieldAccuracy {
             total += weight;
             right += if holds { weight } else { 0.0 };
             if !holds && evidence.len() < 20 {
-                evidence.push(Evidence::words(Role::Mismatch, text.clone()));
+                evidence.push(Evidence::words(EvidenceRole::Mismatch, text.clone()));
             }
             lines.add(holds, || text);
         }
@@ -323,17 +323,17 @@ mod tests {
     use crate::testing::{build, complaints, runs};
     use serde_json::{Value, json};
     use toolmark_outcome::Profile;
-    use toolmark_outcome::View;
-    use toolmark_outcome::{Context, Environment, Subject};
+    use toolmark_outcome::TrajectoryView;
+    use toolmark_outcome::{CaseContext, Environment, Subject};
     use toolmark_outcome::{Outcome, Verdict};
 
     fn ask(profile: Profile, config: Value, said: &str, expected: Option<Value>) -> Outcome {
         let row = json!({"id": "t", "output_messages": [{"role": "assistant", "content": said}]});
         let grader = build("field-accuracy", profile, &config).unwrap();
-        let context = Context { expected_output: expected, ..Context::default() };
+        let context = CaseContext { expected_output: expected, ..CaseContext::default() };
         let run = &runs(&row.to_string())[0];
         grader.grade(&Subject {
-            view: View::whole(run),
+            view: TrajectoryView::whole(run),
             context: &context,
             environment: &Environment::default(),
         })

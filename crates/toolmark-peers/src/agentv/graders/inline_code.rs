@@ -4,20 +4,20 @@
 //! programs. If the interpreter is not installed, or programs may not be run, the verdict
 //! is unknown.
 
-use super::code_grader::{Command, input};
+use super::code_grader::{GraderCommand, input};
 use super::reading::number;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use toolmark_config::{Node, Spanned};
-use toolmark_grade::{Cost, Determinism, Grader, GraderInfo, Taxonomy, schema_of};
+use toolmark_grade::{AnswerCost, Determinism, Grader, GraderInfo, Taxonomy, schema_of};
 use toolmark_match::Building;
-use toolmark_outcome::{Cause, Evidence, Outcome, Role, Subject, Verdict, excerpt};
+use toolmark_outcome::{Cause, Evidence, EvidenceRole, Outcome, Subject, Verdict, excerpt};
 
 /// Code that grades the answer.
 #[derive(Debug, Deserialize, JsonSchema)]
-struct Config {
+struct InlineCodeConfig {
     /// An expression, the body of a function, or a file (`file://…`).
     value: Spanned<String>,
     /// Minimum score; without it, any score above 0 passes.
@@ -71,8 +71,11 @@ else:
 print("\n" + json.dumps({"result": result}))
 "#;
 
-const TAXONOMY: Taxonomy =
-    Taxonomy { determinism: Determinism::Environment, cost: Cost::Medium, ..Taxonomy::OUTPUT };
+const TAXONOMY: Taxonomy = Taxonomy {
+    determinism: Determinism::Environment,
+    cost: AnswerCost::Medium,
+    ..Taxonomy::OUTPUT
+};
 
 pub(crate) static JAVASCRIPT: GraderInfo = GraderInfo {
     id: "javascript",
@@ -85,7 +88,7 @@ It is run by `node`. Where that is not installed, or programs may not be run, it
     example: "type: javascript\nconfig:\n  value: output.length < 100",
     taxonomy: TAXONOMY,
     profiles: &[],
-    schema: schema_of::<Config>,
+    schema: schema_of::<InlineCodeConfig>,
     build: |building| build(building, "node", &["-e", JAVASCRIPT_PROGRAM]),
 };
 
@@ -100,25 +103,25 @@ It is run by `python3`. Where that is not installed, or programs may not be run,
     example: "type: python\nconfig:\n  value: len(output) < 100",
     taxonomy: TAXONOMY,
     profiles: &[],
-    schema: schema_of::<Config>,
+    schema: schema_of::<InlineCodeConfig>,
     build: |building| build(building, "python3", &["-c", PYTHON_PROGRAM]),
 };
 
 struct InlineCode {
-    command: Command,
+    command: GraderCommand,
     code: String,
     threshold: Option<f64>,
     config: Value,
 }
 
 fn build(building: &mut Building<'_>, program: &str, args: &[&str]) -> Option<Arc<dyn Grader>> {
-    let config = building.read::<Config>()?;
+    let config = building.read::<InlineCodeConfig>()?;
     if config.value.value.trim().is_empty() {
         building.reject(config.value.span, "empty-text", "the code is empty");
         return None;
     }
     Some(Arc::new(InlineCode {
-        command: Command::program(program, args, building.directory),
+        command: GraderCommand::program(program, args, building.directory),
         code: config.value.value,
         threshold: config.threshold,
         config: config.config.map_or(Value::Null, |config| config.to_json()),
@@ -149,7 +152,7 @@ impl Grader for InlineCode {
                 Outcome::unknown(Cause::Program, why)
             }
         };
-        let words = Evidence::words(Role::Context, "what the code gave");
+        let words = Evidence::words(EvidenceRole::Context, "what the code gave");
         outcome.with_evidence([words.with_excerpt(said)])
     }
 }

@@ -6,17 +6,19 @@
 use schemars::{Schema, SchemaGenerator, json_schema};
 use std::sync::Arc;
 use toolmark_config::Node;
-use toolmark_grade::{Cost, Determinism, Grader, GraderInfo, Reference, Scope, Taxonomy};
+use toolmark_grade::{
+    AnswerCost, Determinism, GradeScope, Grader, GraderInfo, Reference, Taxonomy,
+};
 use toolmark_outcome::Subject;
 use toolmark_outcome::excerpt;
 use toolmark_outcome::{Cause, Outcome};
 
-struct Unanswered {
+struct AgentvUnanswered {
     cause: Cause,
     reason: String,
 }
 
-impl Grader for Unanswered {
+impl Grader for AgentvUnanswered {
     fn grade(&self, _: &Subject<'_>) -> Outcome {
         Outcome::unknown(self.cause, self.reason.clone())
     }
@@ -50,9 +52,9 @@ macro_rules! unanswered {
             example: concat!("type: ", $id, "\nconfig:\n", $example),
             taxonomy: Taxonomy {
                 determinism: Determinism::Judge,
-                cost: Cost::High,
+                cost: AnswerCost::High,
                 reference: Reference::Free,
-                scope: Scope::Trajectory,
+                scope: GradeScope::Trajectory,
             },
             profiles: &[],
             schema: anything,
@@ -61,7 +63,7 @@ macro_rules! unanswered {
                     Some(asked) => format!(concat!($who, ": {}"), asked),
                     None => $who.to_owned(),
                 };
-                Some(Arc::new(Unanswered { cause: $cause, reason }))
+                Some(Arc::new(AgentvUnanswered { cause: $cause, reason }))
             },
         };
     };

@@ -1,7 +1,7 @@
 //! `latency`, `cost` and `token-usage`: limits on time, cost and tokens.
 
 use super::facts;
-use super::reading::{Lines, PROFILES, Question, is_agentv, number, reading};
+use super::reading::{CheckLines, PROFILES, ReadingQuestion, is_agentv, number, reading};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use toolmark_grade::{GraderInfo, Taxonomy, schema_of};
@@ -9,8 +9,8 @@ use toolmark_match::Building;
 use toolmark_outcome::Profile;
 use toolmark_outcome::Subject;
 use toolmark_outcome::{Cause, Outcome};
-use toolmark_outcome::{Evidence, Role};
-use toolmark_outcome::{Missing, View};
+use toolmark_outcome::{Evidence, EvidenceRole};
+use toolmark_outcome::{Missing, TrajectoryView};
 
 /// Maximum duration of a run.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -53,7 +53,7 @@ pub(crate) static LATENCY: GraderInfo = GraderInfo {
     build: |building| {
         let config = building.read::<LatencyConfig>()?;
         let max = limit(building, "threshold", config.threshold)?;
-        reading(building, Limits(vec![(Quantity::Duration, max)]))
+        reading(building, AgentvLimits(vec![(Quantity::Duration, max)]))
     },
 };
 
@@ -70,7 +70,7 @@ pub(crate) static COST: GraderInfo = GraderInfo {
     build: |building| {
         let config = building.read::<CostConfig>()?;
         let max = limit(building, "budget", config.budget)?;
-        reading(building, Limits(vec![(Quantity::Cost, max)]))
+        reading(building, AgentvLimits(vec![(Quantity::Cost, max)]))
     },
 };
 
@@ -102,7 +102,7 @@ pub(crate) static TOKEN_USAGE: GraderInfo = GraderInfo {
             building.reject(span, "missing-key", message);
             return None;
         }
-        reading(building, Limits(limits))
+        reading(building, AgentvLimits(limits))
     },
 };
 
@@ -135,7 +135,7 @@ impl Quantity {
         }
     }
 
-    fn value(self, view: &View<'_>, profile: Profile) -> Result<f64, Missing> {
+    fn value(self, view: &TrajectoryView<'_>, profile: Profile) -> Result<f64, Missing> {
         let tokens = || facts::tokens(view, profile);
         Ok(match self {
             Self::Duration => facts::duration(view, profile)?,
@@ -147,15 +147,15 @@ impl Quantity {
     }
 }
 
-struct Limits(Vec<(Quantity, f64)>);
+struct AgentvLimits(Vec<(Quantity, f64)>);
 
-impl Question for Limits {
+impl ReadingQuestion for AgentvLimits {
     fn is_upper_limit(&self) -> bool {
         true
     }
 
     fn answer(&self, subject: &Subject<'_>, profile: Profile) -> Outcome {
-        let mut lines = Lines::default();
+        let mut lines = CheckLines::default();
         let (mut said, mut evidence) = (Vec::new(), Vec::new());
         for (quantity, max) in &self.0 {
             let unit = quantity.unit();
@@ -164,7 +164,7 @@ impl Question for Limits {
                     let holds = value <= *max;
                     let text = format!("{} {unit}, at most {}", number(value), number(*max));
                     lines.add(holds, || text.clone());
-                    let role = if holds { Role::Context } else { Role::Violation };
+                    let role = if holds { EvidenceRole::Context } else { EvidenceRole::Violation };
                     evidence.push(Evidence::words(role, text.clone()));
                     said.push(text);
                 }

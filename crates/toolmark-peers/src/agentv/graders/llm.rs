@@ -6,16 +6,18 @@
 //! required criterion fails the whole grader. A failing judge makes the verdict unknown,
 //! whereas AgentV skips it.
 
-use super::code_grader::Command;
+use super::code_grader::GraderCommand;
 use super::llm_rubric;
 use schemars::{Schema, json_schema};
 use std::sync::Arc;
-use toolmark_config::{Kind, Node, Problem, quoted};
-use toolmark_grade::{Cost, Determinism, Grader, GraderInfo, Reference, Scope, Taxonomy};
+use toolmark_config::{Node, NodeKind, Problem, quoted};
+use toolmark_grade::{
+    AnswerCost, Determinism, GradeScope, Grader, GraderInfo, Reference, Taxonomy,
+};
 use toolmark_match::Building;
 use toolmark_outcome::Subject;
 use toolmark_outcome::judging::{
-    Effort, Focus, Material, Panel, Question, Rubric, Scale, ask, materials, scale_of_words,
+    Effort, Focus, JudgeQuestion, Material, Panel, Rubric, Scale, ask, materials, scale_of_words,
 };
 use toolmark_outcome::{Cause, Outcome};
 
@@ -24,9 +26,9 @@ const THRESHOLD: f64 = 0.8;
 
 const TAXONOMY: Taxonomy = Taxonomy {
     determinism: Determinism::Judge,
-    cost: Cost::High,
+    cost: AnswerCost::High,
     reference: Reference::Free,
-    scope: Scope::Trajectory,
+    scope: GradeScope::Trajectory,
 };
 
 pub(crate) static LLM_GRADER: GraderInfo = GraderInfo {
@@ -178,7 +180,7 @@ fn prompt(building: &mut Building<'_>) -> Option<Option<JudgeCriteria>> {
     };
     if let Some(command) = node.get("command").or_else(|| node.get("script")) {
         let cwd = node.get("cwd").and_then(Node::as_str);
-        let read = Command::read(command, cwd, building.directory);
+        let read = GraderCommand::read(command, cwd, building.directory);
         if read.is_none() {
             let message = "command must be a line, or a list of a program and its arguments";
             building.reject(command.span, "invalid-command", message);
@@ -186,8 +188,8 @@ fn prompt(building: &mut Building<'_>) -> Option<Option<JudgeCriteria>> {
         return read.map(|command| Some(JudgeCriteria::Program(command)));
     }
     let text = match &node.kind {
-        Kind::Text(text) => text.trim().to_owned(),
-        Kind::List(items) => {
+        NodeKind::Text(text) => text.trim().to_owned(),
+        NodeKind::List(items) => {
             let texts: Vec<&str> = items.iter().filter_map(Node::as_str).collect();
             texts.join("\n")
         }
@@ -225,7 +227,7 @@ enum JudgeCriteria {
     /// Criteria.
     Rubric(Rubric),
     /// The output of a program that gets a description of the run.
-    Program(Command),
+    Program(GraderCommand),
     /// The success criteria of the case.
     Criteria,
 }
@@ -422,7 +424,7 @@ impl Grader for Llm {
         }
         let (rubric, panel) = (Arc::new(rubric), self.panel.clone());
         let threshold = self.threshold.unwrap_or(THRESHOLD);
-        ask(subject, Question { rubric, materials, panel, threshold })
+        ask(subject, JudgeQuestion { rubric, materials, panel, threshold })
     }
 }
 
@@ -431,15 +433,15 @@ mod tests {
     use super::*;
     use crate::testing::{agentv, complaints, grade, judged, warnings};
     use serde_json::json;
-    use toolmark_outcome::Context;
+    use toolmark_outcome::CaseContext;
     use toolmark_outcome::Verdict;
 
     fn run() -> String {
         agentv(json!([{"tool": "cancel_order", "input": {"id": 7}, "output": "ok"}]))
     }
 
-    fn case() -> Context {
-        Context { criteria: Some("the order is cancelled".into()), ..Context::default() }
+    fn case() -> CaseContext {
+        CaseContext { criteria: Some("the order is cancelled".into()), ..CaseContext::default() }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Reads AgentV's criteria: a text, or a map with a weight, a requirement
 //! and the meanings of score ranges.
 
-use toolmark_config::{Kind, Node, Problem, quoted};
+use toolmark_config::{Node, NodeKind, Problem, quoted};
 use toolmark_outcome::judging::{Criterion, Rubric, Scale};
 
 /// Keys of a criterion.
@@ -132,7 +132,7 @@ enum RangeError {
 fn score_ranges(node: &Node) -> Result<Vec<(String, String)>, RangeError> {
     let mut ranges: Vec<(i64, i64, String)> = Vec::new();
     match &node.kind {
-        Kind::Map(entries) => {
+        NodeKind::Map(entries) => {
             let mut starts = Vec::new();
             for entry in entries {
                 let start = entry.key.parse::<i64>().ok().filter(|n| (0..=10).contains(n));
@@ -146,7 +146,7 @@ fn score_ranges(node: &Node) -> Result<Vec<(String, String)>, RangeError> {
             ranges
                 .extend(starts.into_iter().zip(ends).map(|((from, means), to)| (from, to, means)));
         }
-        Kind::List(items) => {
+        NodeKind::List(items) => {
             for item in items {
                 let bounds = item.get("score_range").and_then(Node::as_list).unwrap_or_default();
                 let [from, to] = bounds else {

@@ -29,5 +29,5 @@ pub(crate) mod tool_trajectory;
 pub(crate) mod tool_used;
 mod value;
 
-pub use entry::{COMMON, Entry, entries, judged};
+pub use entry::{COMMON, EvaluatorEntry, entries, judged};
 pub use opposite::opposite;

@@ -1,15 +1,15 @@
 //! Scoring shared by the readings: from checks to a score, and from a score to a
 //! verdict.
 
-pub(super) use crate::reading::Question;
+pub(super) use crate::reading::ReadingQuestion;
 pub(super) use crate::reading::{contrasted, count};
 use serde_json::Value;
 use std::sync::Arc;
-use toolmark_config::{Problem, Severity};
+use toolmark_config::{Problem, ProblemSeverity};
 use toolmark_grade::Grader;
 use toolmark_match::Building;
 use toolmark_outcome::Profile;
-use toolmark_outcome::{Cause, Outcome, Part, Verdict};
+use toolmark_outcome::{Cause, Outcome, OutcomePart, Verdict};
 use toolmark_outcome::{Subject, Untrusted};
 
 /// Minimum score for AgentV's pass verdict, regardless of the threshold of the case.
@@ -41,7 +41,7 @@ pub(super) const PROFILES: &[Profile] = &[Profile::AgentV1, Profile::AgentV2, Pr
 
 /// Builds a grader that answers under the requested reading and mentions where the other
 /// one differs.
-pub(super) fn reading<Q: Question + 'static>(
+pub(super) fn reading<Q: ReadingQuestion + 'static>(
     building: &Building<'_>,
     question: Q,
 ) -> Option<Arc<dyn Grader>> {
@@ -60,7 +60,7 @@ pub(super) fn thrown(profile: Profile, why: impl Into<String>) -> Outcome {
     let why = why.into();
     if is_agentv(profile) {
         let mut outcome = Outcome::scored(Verdict::Fail, 0.0, format!("AgentV stops here: {why}"));
-        outcome.parts.push(Part::new(why, Verdict::Fail));
+        outcome.parts.push(OutcomePart::new(why, Verdict::Fail));
         return outcome.with_metric("error", true).with_metric("verdict", "fail");
     }
     Outcome::unknown(Cause::Configuration, why)
@@ -77,20 +77,20 @@ pub(super) fn word(score: f64, profile: Profile) -> &'static str {
 
 /// Checks of a grader, one line each.
 #[derive(Default)]
-pub(super) struct Lines {
-    parts: Vec<Part>,
+pub(super) struct CheckLines {
+    parts: Vec<OutcomePart>,
     pub(super) hits: usize,
     pub(super) misses: usize,
 }
 
-impl Lines {
+impl CheckLines {
     /// Adds a check.
     pub(super) fn add(&mut self, holds: bool, text: impl FnOnce() -> String) {
         *(if holds { &mut self.hits } else { &mut self.misses }) += 1;
         // Failures are what people look for: they get a line of their own longer.
         let room = if holds { MAX_LINES } else { 2 * MAX_LINES };
         if self.parts.len() < room {
-            self.parts.push(Part::new(text(), Verdict::of(holds)));
+            self.parts.push(OutcomePart::new(text(), Verdict::of(holds)));
         }
     }
 
@@ -141,7 +141,7 @@ pub(super) fn number(value: f64) -> String {
 /// Marks a configuration on which AgentV throws for every run.
 pub(super) struct Throws(pub(super) String);
 
-impl Question for Throws {
+impl ReadingQuestion for Throws {
     fn answer(&self, _: &Subject<'_>, profile: Profile) -> Outcome {
         thrown(profile, self.0.clone())
     }
@@ -154,6 +154,6 @@ pub(super) fn throws(
     problem: Problem,
     why: String,
 ) -> Option<Arc<dyn Grader>> {
-    building.problems.push(Problem { severity: Severity::Warning, ..problem });
+    building.problems.push(Problem { severity: ProblemSeverity::Warning, ..problem });
     reading(building, Throws(why))
 }

@@ -1,18 +1,18 @@
 //! Checks the use of skills.
 
-use super::reading::{Lines, PROFILES, Question, count, is_agentv, number, reading};
+use super::reading::{CheckLines, PROFILES, ReadingQuestion, count, is_agentv, number, reading};
 use super::value::{self, AssertionValue, keys, wrong};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde_json::Value;
 use toolmark_base::SortedSet;
-use toolmark_config::{Kind, Node, Problem, Spanned, quoted};
+use toolmark_config::{Node, NodeKind, Problem, Spanned, quoted};
 use toolmark_grade::{GraderInfo, Taxonomy, schema_of};
 use toolmark_outcome::Outcome;
 use toolmark_outcome::Profile;
 use toolmark_outcome::Subject;
-use toolmark_outcome::View;
-use toolmark_outcome::{Evidence, Role};
+use toolmark_outcome::TrajectoryView;
+use toolmark_outcome::{Evidence, EvidenceRole};
 use toolmark_pattern::is_agentv_match;
 use toolmark_trace::Call;
 
@@ -124,7 +124,7 @@ const PATHS: &[&str] = &["file_path", "path", "filePath", "file", "filename"];
 
 /// Returns the uses of skills in a trace. With `done`, failed calls and the uses that
 /// a reader derived from them are skipped.
-fn uses(view: &View<'_>, done: bool) -> Vec<Use> {
+fn uses(view: &TrajectoryView<'_>, done: bool) -> Vec<Use> {
     let mut uses = Vec::new();
     let place = |at| {
         let place = view.place(at);
@@ -141,7 +141,7 @@ fn uses(view: &View<'_>, done: bool) -> Vec<Use> {
             if is_skill { argument(seen.call, &["skill", "name", "command"]) } else { None };
         let read = || argument(seen.call, PATHS).and_then(|p| skill_of_path(&p).map(str::to_owned));
         if let Some(name) = named.or_else(read) {
-            let evidence = view.evidence(Role::Matched, format!("skill {name}"), *seen);
+            let evidence = view.evidence(EvidenceRole::Matched, format!("skill {name}"), *seen);
             uses.push(Use { name, evidence });
         }
     }
@@ -151,7 +151,8 @@ fn uses(view: &View<'_>, done: bool) -> Vec<Use> {
         }
         // The same use may stand there as a call already.
         if !uses.iter().any(|known| is_named(&known.name, &name)) {
-            let evidence = view.event_evidence(Role::Matched, format!("skill {name}"), event);
+            let evidence =
+                view.event_evidence(EvidenceRole::Matched, format!("skill {name}"), event);
             uses.push(Use { name: name.into_owned(), evidence });
         }
     }
@@ -170,7 +171,7 @@ struct Trigger {
 
 impl Trigger {
     /// Returns what AgentV treats as a use.
-    fn peer(&self, view: &View<'_>) -> Option<Evidence> {
+    fn peer(&self, view: &TrajectoryView<'_>) -> Option<Evidence> {
         let path = format!("skills/{}/", self.skill);
         for seen in view.calls() {
             let tool = seen.call.name.full().to_lowercase();
@@ -183,14 +184,14 @@ impl Trigger {
             };
             let result = seen.call.result.as_ref().and_then(|result| result.payload.as_ref());
             if found || result.is_some_and(|result| result.raw().contains(&path)) {
-                return Some(view.evidence(Role::Matched, "the skill was used", *seen));
+                return Some(view.evidence(EvidenceRole::Matched, "the skill was used", *seen));
             }
         }
         None
     }
 }
 
-impl Question for Trigger {
+impl ReadingQuestion for Trigger {
     fn answer(&self, subject: &Subject<'_>, profile: Profile) -> Outcome {
         let view = &subject.view;
         let found = if is_agentv(profile) {
@@ -205,10 +206,10 @@ impl Question for Trigger {
             None => format!("skill {name} was not used in {}", count(view.calls().len(), "call")),
         };
         let holds = found.is_some() == self.wanted;
-        let mut outcome = Lines::single(profile, holds, reason.clone());
+        let mut outcome = CheckLines::single(profile, holds, reason.clone());
         outcome.evidence.push(match found {
             Some(evidence) if holds => evidence,
-            Some(evidence) => Evidence { role: Role::Violation, ..evidence },
+            Some(evidence) => Evidence { role: EvidenceRole::Violation, ..evidence },
             None => Evidence::absence(reason),
         });
         outcome
@@ -234,7 +235,7 @@ fn read_used(asked: &AssertionValue<'_>, _: Profile, problems: &mut Vec<Problem>
     let name =
         |node: &Node| node.as_str().map(str::trim).filter(|n| !n.is_empty()).map(str::to_owned);
     match &node.kind {
-        Kind::Text(_) | Kind::List(_) => {
+        NodeKind::Text(_) | NodeKind::List(_) => {
             let items: Vec<&Node> =
                 node.as_list().map_or_else(|| vec![node], |l| l.iter().collect());
             let skills: Vec<String> = items.iter().filter_map(|item| name(item)).collect();
@@ -243,7 +244,7 @@ fn read_used(asked: &AssertionValue<'_>, _: Profile, problems: &mut Vec<Problem>
             }
             Some(Used::All { skills, negate })
         }
-        Kind::Map(_) => {
+        NodeKind::Map(_) => {
             keys(node, &["name", "pattern", "min", "max"], problems);
             let text = |key: &str| node.get(key).and_then(name);
             let (named, pattern) = (text("name"), text("pattern"));
@@ -278,13 +279,13 @@ fn read_used(asked: &AssertionValue<'_>, _: Profile, problems: &mut Vec<Problem>
     }
 }
 
-impl Question for Used {
+impl ReadingQuestion for Used {
     fn answer(&self, subject: &Subject<'_>, profile: Profile) -> Outcome {
         let view = &subject.view;
         match self {
             Self::All { skills, negate } => {
                 let uses = uses(view, !negate);
-                let mut lines = Lines::default();
+                let mut lines = CheckLines::default();
                 let mut evidence = Vec::new();
                 for skill in skills {
                     let found = uses.iter().find(|used| is_named(&used.name, skill));
@@ -322,7 +323,7 @@ impl Question for Used {
                 let times = count(found.len(), "time");
                 let reason = format!("skill {label} used {times}, {asked} asked for");
                 let evidence = found.iter().take(20).map(|used| used.evidence.clone());
-                Lines::single(profile, holds, reason).with_evidence(evidence)
+                CheckLines::single(profile, holds, reason).with_evidence(evidence)
             }
         }
     }

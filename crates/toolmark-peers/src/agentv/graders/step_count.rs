@@ -1,7 +1,7 @@
 //! `trajectory:step-count`: checks the number of steps.
 
-use super::reading::{Lines, Question, TRAJECTORY_PROFILES, count, number};
-use super::steps::{MATCHER_KEYS, Matcher, Step, matcher, matcher_schema, steps};
+use super::reading::{CheckLines, ReadingQuestion, TRAJECTORY_PROFILES, count, number};
+use super::steps::{AgentvStep, MATCHER_KEYS, Matcher, matcher, matcher_schema, steps};
 use super::value::{self, AssertionValue, keys, wrong};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::json;
@@ -10,12 +10,12 @@ use toolmark_grade::{GraderInfo, Taxonomy, schema_of};
 use toolmark_outcome::Outcome;
 use toolmark_outcome::Profile;
 use toolmark_outcome::Subject;
-use toolmark_outcome::{Evidence, Role};
+use toolmark_outcome::{Evidence, EvidenceRole};
 
 /// Limits on the number of steps.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "the value is read by hand")]
-struct Config {
+struct StepCountConfig {
     /// A map with `min`, `max` or both, and the kinds of steps to count.
     #[schemars(schema_with = "value_schema")]
     value: Node,
@@ -42,7 +42,7 @@ AgentV's reading (`agentv@5`) counts the final answer once more, and does not ta
     example: "type: trajectory:step-count\nconfig:\n  value: { type: tool, max: 10 }",
     taxonomy: Taxonomy::TRAJECTORY,
     profiles: TRAJECTORY_PROFILES,
-    schema: schema_of::<Config>,
+    schema: schema_of::<StepCountConfig>,
     build: |building| value::build(building, read),
 };
 
@@ -69,11 +69,11 @@ fn read(asked: &AssertionValue<'_>, _: Profile, problems: &mut Vec<Problem>) -> 
     Some(StepCount { steps, min, max, negate: asked.negate })
 }
 
-impl Question for StepCount {
+impl ReadingQuestion for StepCount {
     fn answer(&self, subject: &Subject<'_>, profile: Profile) -> Outcome {
         let view = &subject.view;
         let steps = steps(view, profile);
-        let counted: Vec<&Step> =
+        let counted: Vec<&AgentvStep> =
             steps.iter().filter(|step| self.steps.is_step(step, profile)).collect();
         let n = counted.len() as f64;
         let within = self.min.is_none_or(|min| n >= min) && self.max.is_none_or(|max| n <= max);
@@ -84,12 +84,12 @@ impl Question for StepCount {
         };
         let not = if self.negate { "not " } else { "" };
         let reason = format!("{}, {not}{range} asked for", count(counted.len(), "step"));
-        let mut outcome = Lines::single(profile, within != self.negate, reason)
+        let mut outcome = CheckLines::single(profile, within != self.negate, reason)
             .with_metric("steps", counted.len());
         for step in counted.iter().take(20) {
             outcome.evidence.push(match step.call.and_then(|at| view.calls().get(at)) {
-                Some(seen) => view.evidence(Role::Context, step.text(), *seen),
-                None => Evidence::words(Role::Context, step.text()),
+                Some(seen) => view.evidence(EvidenceRole::Context, step.text(), *seen),
+                None => Evidence::words(EvidenceRole::Context, step.text()),
             });
         }
         outcome

@@ -9,9 +9,9 @@ use super::reading::{follows, is_agentv};
 use jiff::Timestamp;
 use schemars::{Schema, SchemaGenerator, json_schema};
 use serde_json::Value;
-use toolmark_config::{Kind, Node, Problem, did_you_mean, quoted};
+use toolmark_config::{Node, NodeKind, Problem, did_you_mean, quoted};
 use toolmark_outcome::Profile;
-use toolmark_outcome::View;
+use toolmark_outcome::TrajectoryView;
 use toolmark_pattern::is_agentv_match;
 use toolmark_trace::{Call, EventKind};
 
@@ -47,7 +47,7 @@ impl Type {
 }
 
 /// One step.
-pub(super) struct Step {
+pub(super) struct AgentvStep {
     /// Kind of step.
     pub(super) kind: Type,
     /// Names under which the step is matched.
@@ -59,7 +59,7 @@ pub(super) struct Step {
     time: Option<Timestamp>,
 }
 
-impl Step {
+impl AgentvStep {
     /// Describes the step.
     pub(super) fn text(&self) -> String {
         let name = self.names.first().map_or("", String::as_str);
@@ -75,10 +75,10 @@ const SHELLS: &[&str] = &["exec_command", "local_shell", "shell"];
 /// AgentV counts the final answer as an additional message although it already is the
 /// last message. In promptfoo, a call and its result are one step, and a response
 /// without text is not a step.
-pub(super) fn steps(view: &View<'_>, profile: Profile) -> Vec<Step> {
+pub(super) fn steps(view: &TrajectoryView<'_>, profile: Profile) -> Vec<AgentvStep> {
     let trajectory = view.trajectory();
     let mut steps = Vec::new();
-    let plain = |kind: Type, name: &str, time| Step {
+    let plain = |kind: Type, name: &str, time| AgentvStep {
         kind,
         names: vec![name.to_owned(), kind.word().to_owned()],
         call: None,
@@ -136,7 +136,7 @@ fn response_of(kind: &EventKind) -> bool {
     matches!(kind, EventKind::Message | EventKind::Reasoning | EventKind::Call(_))
 }
 
-fn of_call(call: &Call, at: usize) -> Step {
+fn of_call(call: &Call, at: usize) -> AgentvStep {
     let tool = call.name.full().into_owned();
     let failed = call.status.is_error();
     let is_shell = SHELLS.contains(&tool.to_lowercase().as_str());
@@ -148,7 +148,7 @@ fn of_call(call: &Call, at: usize) -> Step {
             (Type::Command, vec![command, tool, program])
         }
     };
-    Step { kind, names, call: Some(at), failed, time: call.started }
+    AgentvStep { kind, names, call: Some(at), failed, time: call.started }
 }
 
 /// Returns the arguments of a call; text that contains JSON is decoded, null is treated as missing.
@@ -188,7 +188,7 @@ fn command(args: &Value) -> Option<String> {
 
 /// Sorts the steps with a time among themselves; steps without a time keep their
 /// positions.
-fn by_time(steps: Vec<Step>) -> Vec<Step> {
+fn by_time(steps: Vec<AgentvStep>) -> Vec<AgentvStep> {
     let places: Vec<usize> =
         steps.iter().enumerate().filter(|(_, s)| s.time.is_some()).map(|(at, _)| at).collect();
     let mut order: Vec<usize> = (0..steps.len()).collect();
@@ -197,7 +197,7 @@ fn by_time(steps: Vec<Step>) -> Vec<Step> {
     for (place, at) in places.iter().zip(timed) {
         order[*place] = at;
     }
-    let mut steps: Vec<Option<Step>> = steps.into_iter().map(Some).collect();
+    let mut steps: Vec<Option<AgentvStep>> = steps.into_iter().map(Some).collect();
     order.into_iter().filter_map(|at| steps.get_mut(at)?.take()).collect()
 }
 
@@ -222,7 +222,7 @@ impl Matcher {
     }
 
     /// Whether a tool step matches. AgentV does not match a command as the tool that runs it.
-    pub(super) fn is_tool(&self, step: &Step, profile: Profile) -> bool {
+    pub(super) fn is_tool(&self, step: &AgentvStep, profile: Profile) -> bool {
         let is_tool = match step.kind {
             Type::Tool => true,
             Type::Command => !follows(profile),
@@ -232,11 +232,11 @@ impl Matcher {
     }
 
     /// Whether a step of any kind matches.
-    pub(super) fn is_step(&self, step: &Step, profile: Profile) -> bool {
+    pub(super) fn is_step(&self, step: &AgentvStep, profile: Profile) -> bool {
         self.fits(step, profile, &[])
     }
 
-    fn fits(&self, step: &Step, profile: Profile, otherwise: &[Type]) -> bool {
+    fn fits(&self, step: &AgentvStep, profile: Profile, otherwise: &[Type]) -> bool {
         let types = if self.types.is_empty() { otherwise } else { &self.types };
         let is_type = types.contains(&step.kind)
             // To toolmark a command is a call of a tool as well.
@@ -274,7 +274,7 @@ pub(super) fn matcher(node: &Node, problems: &mut Vec<Problem>) -> Option<Matche
     let mut types = Vec::new();
     let type_node = node.get("type").filter(|value| !value.is_null());
     let words = match type_node {
-        Some(Node { kind: Kind::List(items), .. }) => items.iter().collect(),
+        Some(Node { kind: NodeKind::List(items), .. }) => items.iter().collect(),
         Some(one) => vec![one],
         None => Vec::new(),
     };

@@ -1,6 +1,6 @@
 //! Eleven checks on the text of the final answer.
 
-use super::reading::{Lines, PROFILES, Question, is_agentv, reading, throws};
+use super::reading::{CheckLines, PROFILES, ReadingQuestion, is_agentv, reading, throws};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use toolmark_match::Building;
 use toolmark_outcome::Profile;
 use toolmark_outcome::Subject;
 use toolmark_outcome::{Cause, Outcome};
-use toolmark_outcome::{Evidence, Role};
+use toolmark_outcome::{Evidence, EvidenceRole};
 use toolmark_pattern::{Pattern, UnitPattern};
 
 /// A text to look for.
@@ -39,9 +39,9 @@ struct Regex {
 
 /// No configuration.
 #[derive(Debug, Deserialize, JsonSchema)]
-struct Nothing {}
+struct AgentvNoConfig {}
 
-enum Check {
+enum TextCheck {
     Any {
         texts: Vec<String>,
         ignore_case: bool,
@@ -95,7 +95,7 @@ check!(
     One,
     "  value: done",
     "Passes if the final answer contains `value`. Upper and lower case differ.",
-    |config, b| one(b, config, |text| Check::All { texts: vec![text], ignore_case: false })
+    |config, b| one(b, config, |text| TextCheck::All { texts: vec![text], ignore_case: false })
 );
 check!(
     CONTAINS_ANY,
@@ -105,7 +105,7 @@ check!(
     Many,
     "  value: [done, finished]",
     "Passes if the final answer contains at least one text of `value`. Upper and lower case differ.",
-    |config, b| many(b, config, |texts| Check::Any { texts, ignore_case: false })
+    |config, b| many(b, config, |texts| TextCheck::Any { texts, ignore_case: false })
 );
 check!(
     CONTAINS_ALL,
@@ -115,7 +115,7 @@ check!(
     Many,
     "  value: [name, date]",
     "Passes if the final answer contains every text of `value`. Upper and lower case differ.",
-    |config, b| many(b, config, |texts| Check::All { texts, ignore_case: false })
+    |config, b| many(b, config, |texts| TextCheck::All { texts, ignore_case: false })
 );
 check!(
     ICONTAINS,
@@ -125,7 +125,7 @@ check!(
     One,
     "  value: done",
     "Passes if the final answer contains `value`. Upper and lower case do not matter.",
-    |config, b| one(b, config, |text| Check::All { texts: vec![text], ignore_case: true })
+    |config, b| one(b, config, |text| TextCheck::All { texts: vec![text], ignore_case: true })
 );
 check!(
     ICONTAINS_ANY,
@@ -135,7 +135,7 @@ check!(
     Many,
     "  value: [done, finished]",
     "Passes if the final answer contains at least one text of `value`. Upper and lower case do not matter.",
-    |config, b| many(b, config, |texts| Check::Any { texts, ignore_case: true })
+    |config, b| many(b, config, |texts| TextCheck::Any { texts, ignore_case: true })
 );
 check!(
     ICONTAINS_ALL,
@@ -145,7 +145,7 @@ check!(
     Many,
     "  value: [name, date]",
     "Passes if the final answer contains every text of `value`. Upper and lower case do not matter.",
-    |config, b| many(b, config, |texts| Check::All { texts, ignore_case: true })
+    |config, b| many(b, config, |texts| TextCheck::All { texts, ignore_case: true })
 );
 check!(
     STARTS_WITH,
@@ -155,7 +155,7 @@ check!(
     One,
     "  value: \"Dear \"",
     "Passes if the final answer starts with `value`, white space around both left out.",
-    |config, b| one(b, config, Check::Starts)
+    |config, b| one(b, config, TextCheck::Starts)
 );
 check!(
     ENDS_WITH,
@@ -165,7 +165,7 @@ check!(
     One,
     "  value: Yours",
     "Passes if the final answer ends with `value`, white space around both left out.",
-    |config, b| one(b, config, Check::Ends)
+    |config, b| one(b, config, TextCheck::Ends)
 );
 check!(
     EQUALS,
@@ -175,7 +175,7 @@ check!(
     One,
     "  value: \"42\"",
     "Passes if the final answer is `value`, white space around both left out.",
-    |config, b| one(b, config, Check::Equals)
+    |config, b| one(b, config, TextCheck::Equals)
 );
 check!(
     REGEX,
@@ -192,16 +192,16 @@ check!(
     "is-json",
     &["is_json"],
     "checks that the final answer is JSON",
-    Nothing,
+    AgentvNoConfig,
     "  {}",
     "Passes if the final answer is JSON, and nothing else.",
-    |_, b| reading(b, Check::Json)
+    |_, b| reading(b, TextCheck::Json)
 );
 
 fn one(
     building: &mut Building<'_>,
     config: One,
-    check: impl FnOnce(String) -> Check,
+    check: impl FnOnce(String) -> TextCheck,
 ) -> Option<Arc<dyn Grader>> {
     if config.value.value.is_empty() {
         building.reject(config.value.span, "empty-text", "an empty text is in every answer");
@@ -213,7 +213,7 @@ fn one(
 fn many(
     building: &mut Building<'_>,
     config: Many,
-    check: impl FnOnce(Vec<String>) -> Check,
+    check: impl FnOnce(Vec<String>) -> TextCheck,
 ) -> Option<Arc<dyn Grader>> {
     if config.value.value.is_empty() {
         building.reject(config.value.span, "empty-list", "one text at least is needed");
@@ -255,7 +255,7 @@ fn regex(config: Regex, building: &mut Building<'_>) -> Option<Arc<dyn Grader>> 
         (None, None) => {
             let theirs = theirs.and_then(Result::ok);
             let source = source.clone();
-            reading(building, Check::Matches { source, ours: ours.ok(), theirs })
+            reading(building, TextCheck::Matches { source, ours: ours.ok(), theirs })
         }
         (problem, wrong) => {
             let problem = problem.unwrap_or_else(|| {
@@ -273,7 +273,7 @@ fn regex(config: Regex, building: &mut Building<'_>) -> Option<Arc<dyn Grader>> 
     }
 }
 
-impl Question for Check {
+impl ReadingQuestion for TextCheck {
     fn answer(&self, subject: &Subject<'_>, profile: Profile) -> Outcome {
         let output = match subject.view.output() {
             Ok(output) => output,
@@ -341,12 +341,12 @@ impl Question for Check {
                 (holds, format!("the answer is{} JSON", if holds { "" } else { " not" }))
             }
         };
-        let role = if holds { Role::Matched } else { Role::Mismatch };
+        let role = if holds { EvidenceRole::Matched } else { EvidenceRole::Mismatch };
         let evidence = match subject.view.messages().last() {
             Some((event, _)) => subject.view.event_evidence(role, "the final answer", event),
             None => Evidence::words(role, "the final answer").with_excerpt(&output),
         };
-        Lines::single(profile, holds, reason).with_evidence([evidence])
+        CheckLines::single(profile, holds, reason).with_evidence([evidence])
     }
 }
 

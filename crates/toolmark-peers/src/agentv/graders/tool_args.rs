@@ -1,23 +1,23 @@
 //! `trajectory:tool-args-match`: checks that a tool was called with these arguments.
 
-use super::reading::{Lines, Question, TRAJECTORY_PROFILES, count, follows};
-use super::steps::{MATCHER_KEYS, Matcher, Step, arguments, matcher, matcher_schema, steps};
+use super::reading::{CheckLines, ReadingQuestion, TRAJECTORY_PROFILES, count, follows};
+use super::steps::{AgentvStep, MATCHER_KEYS, Matcher, arguments, matcher, matcher_schema, steps};
 use super::value::{self, AssertionValue, keys, wrong};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
-use toolmark_config::{Kind, Node, Problem};
+use toolmark_config::{Node, NodeKind, Problem};
 use toolmark_grade::{GraderInfo, Taxonomy, schema_of};
 use toolmark_outcome::Outcome;
 use toolmark_outcome::Profile;
 use toolmark_outcome::Subject;
-use toolmark_outcome::{Evidence, Role, excerpt};
-use toolmark_outcome::{Numbers, equal};
+use toolmark_outcome::{Evidence, EvidenceRole, excerpt};
+use toolmark_outcome::{NumberRules, equal};
 use toolmark_pattern::{has_wildcards, is_agentv_match};
 
 /// Arguments with which a tool must have been called.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "the value is read by hand")]
-struct Config {
+struct ToolArgsConfig {
     /// A map with `name` or `pattern`, `args`, and the comparison mode.
     #[schemars(schema_with = "value_schema")]
     value: Node,
@@ -52,7 +52,7 @@ A call that failed does not count, unless the opposite is wanted. The readings o
     example: "type: trajectory:tool-args-match\nconfig:\n  value:\n    name: search\n    args: { query: rust }\n    ignore: [\"request_*\"]",
     taxonomy: Taxonomy::EXPECTED,
     profiles: TRAJECTORY_PROFILES,
-    schema: schema_of::<Config>,
+    schema: schema_of::<ToolArgsConfig>,
     build: |building| value::build(building, read),
 };
 
@@ -100,7 +100,7 @@ fn read(asked: &AssertionValue<'_>, _: Profile, problems: &mut Vec<Problem>) -> 
     let ignore = node.get("ignore");
     let names: Vec<&Node> = match ignore.map(|node| &node.kind) {
         None => Vec::new(),
-        Some(Kind::List(items)) => items.iter().collect(),
+        Some(NodeKind::List(items)) => items.iter().collect(),
         Some(_) => ignore.into_iter().collect(),
     };
     let ignore: Vec<String> = names.iter().filter_map(|n| n.as_str()).map(str::to_owned).collect();
@@ -117,14 +117,14 @@ impl ToolArgs {
         let given = match given {
             Value::Object(fields) => {
                 let is_default = |key: &String, value: &Value| {
-                    self.defaults.get(key).is_some_and(|d| equal(d, value, Numbers::Json))
+                    self.defaults.get(key).is_some_and(|d| equal(d, value, NumberRules::Json))
                 };
                 Value::Object(fields.into_iter().filter(|(k, v)| !is_default(k, v)).collect())
             }
             other => other,
         };
         let wanted = self.without_ignored(&self.args);
-        if self.exact { equal(&wanted, &given, Numbers::Json) } else { holds(&wanted, &given) }
+        if self.exact { equal(&wanted, &given, NumberRules::Json) } else { holds(&wanted, &given) }
     }
 
     fn without_ignored(&self, value: &Value) -> Value {
@@ -149,18 +149,18 @@ fn holds(wanted: &Value, given: &Value) -> bool {
         (Value::Array(wanted), Value::Array(given)) => {
             wanted.len() == given.len() && wanted.iter().zip(given).all(|(w, g)| holds(w, g))
         }
-        _ => equal(wanted, given, Numbers::Json),
+        _ => equal(wanted, given, NumberRules::Json),
     }
 }
 
-impl Question for ToolArgs {
+impl ReadingQuestion for ToolArgs {
     fn answer(&self, subject: &Subject<'_>, profile: Profile) -> Outcome {
         let view = &subject.view;
         let steps = steps(view, profile);
-        let calls: Vec<&Step> =
+        let calls: Vec<&AgentvStep> =
             steps.iter().filter(|step| self.tool.is_tool(step, profile)).collect();
-        let counts = |step: &Step| follows(profile) || self.negate || !step.failed;
-        let fits = |step: &&&Step| {
+        let counts = |step: &AgentvStep| follows(profile) || self.negate || !step.failed;
+        let fits = |step: &&&AgentvStep| {
             let seen = step.call.and_then(|at| view.calls().get(at));
             let given = seen.and_then(|seen| arguments(seen.call));
             counts(step) && given.is_some_and(|given| self.fits(&given))
@@ -172,15 +172,16 @@ impl Question for ToolArgs {
             (None, 0) => format!("{tool} was not called"),
             (None, n) => format!("none of {} of {tool} has {wanted}", count(n, "call")),
         };
-        let mut outcome = Lines::single(profile, found.is_some() != self.negate, reason.clone());
+        let mut outcome =
+            CheckLines::single(profile, found.is_some() != self.negate, reason.clone());
         let shown = match found {
             Some(step) => vec![*step],
             None => calls.iter().copied().take(20).collect(),
         };
         let role = match (found.is_some(), self.negate) {
-            (true, false) => Role::Matched,
-            (true, true) => Role::Violation,
-            (false, _) => Role::Mismatch,
+            (true, false) => EvidenceRole::Matched,
+            (true, true) => EvidenceRole::Violation,
+            (false, _) => EvidenceRole::Mismatch,
         };
         for step in shown {
             if let Some(seen) = step.call.and_then(|at| view.calls().get(at)) {

@@ -1,21 +1,21 @@
 //! `trajectory:tool-sequence`: checks the order in which tools were used.
 
-use super::reading::{Lines, Question, TRAJECTORY_PROFILES, count, follows};
-use super::steps::{MATCHER_KEYS, Matcher, Step, matcher, step_schema, steps};
+use super::reading::{CheckLines, ReadingQuestion, TRAJECTORY_PROFILES, count, follows};
+use super::steps::{AgentvStep, MATCHER_KEYS, Matcher, matcher, step_schema, steps};
 use super::value::{self, AssertionValue, keys, wrong};
-use crate::explain::{State, explain};
+use crate::explain::{ExpectationState, explain};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use toolmark_config::{Kind, Node, Problem, did_you_mean, quoted};
+use toolmark_config::{Node, NodeKind, Problem, did_you_mean, quoted};
 use toolmark_grade::{GraderInfo, Taxonomy, schema_of};
 use toolmark_outcome::Profile;
 use toolmark_outcome::Subject;
-use toolmark_outcome::{Evidence, Role};
+use toolmark_outcome::{Evidence, EvidenceRole};
 use toolmark_outcome::{Outcome, Verdict};
 
 /// Required order of tools.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "the value has two shapes and is read by hand")]
-struct Config {
+struct ToolSequenceConfig {
     /// A list of tools, or a map with `steps` and `mode`.
     #[schemars(schema_with = "value_schema")]
     value: Node,
@@ -52,7 +52,7 @@ Calls that carry a time are in the order of their times, others as they are list
     example: "type: trajectory:tool-sequence\nconfig:\n  value: [search, \"read*\", save]",
     taxonomy: Taxonomy::EXPECTED,
     profiles: TRAJECTORY_PROFILES,
-    schema: schema_of::<Config>,
+    schema: schema_of::<ToolSequenceConfig>,
     build: |building| value::build(building, read),
 };
 
@@ -69,8 +69,8 @@ fn read(
 ) -> Option<ToolSequence> {
     let node = asked.value;
     let (list, exact) = match &node.kind {
-        Kind::List(_) => (Some(node), false),
-        Kind::Map(_) => {
+        NodeKind::List(_) => (Some(node), false),
+        NodeKind::Map(_) => {
             keys(node, &["mode", "steps"], problems);
             let exact = match node.get("mode").map(|mode| (mode, mode.as_str())) {
                 None | Some((_, Some("in_order"))) => false,
@@ -110,14 +110,16 @@ fn read(
     Some(ToolSequence { steps, exact, negate: asked.negate })
 }
 
-impl Question for ToolSequence {
+impl ReadingQuestion for ToolSequence {
     fn answer(&self, subject: &Subject<'_>, profile: Profile) -> Outcome {
         let view = &subject.view;
         let any = Matcher::default();
         let steps = steps(view, profile);
-        let tools: Vec<&Step> = steps.iter().filter(|step| any.is_tool(step, profile)).collect();
-        let counts = |step: &Step| follows(profile) || !step.failed;
-        let fits = |step: &Step, wanted: &Matcher| counts(step) && wanted.is_tool(step, profile);
+        let tools: Vec<&AgentvStep> =
+            steps.iter().filter(|step| any.is_tool(step, profile)).collect();
+        let counts = |step: &AgentvStep| follows(profile) || !step.failed;
+        let fits =
+            |step: &AgentvStep, wanted: &Matcher| counts(step) && wanted.is_tool(step, profile);
         let mut found: Vec<Option<usize>> = Vec::with_capacity(self.steps.len());
         if self.exact {
             for (n, wanted) in self.steps.iter().enumerate() {
@@ -142,12 +144,12 @@ impl Question for ToolSequence {
         if self.negate {
             reason.push_str(", which is not wanted");
         }
-        let mut outcome = Lines::single(profile, observed != self.negate, reason);
-        let role = if self.negate { Role::Violation } else { Role::Matched };
+        let mut outcome = CheckLines::single(profile, observed != self.negate, reason);
+        let role = if self.negate { EvidenceRole::Violation } else { EvidenceRole::Matched };
         let mut states = Vec::new();
         for (wanted, at) in self.steps.iter().zip(&found) {
             let call = at.and_then(|at| tools[at].call);
-            states.push(call.map_or(State::Missing, State::Met));
+            states.push(call.map_or(ExpectationState::Missing, ExpectationState::Met));
             if outcome.evidence.len() < 20 {
                 match call.and_then(|call| view.calls().get(call)) {
                     Some(seen) => {
@@ -161,8 +163,8 @@ impl Question for ToolSequence {
                 }
             }
         }
-        let in_order = |state: &State| match state {
-            State::Met(at) => Some(*at),
+        let in_order = |state: &ExpectationState| match state {
+            ExpectationState::Met(at) => Some(*at),
             _ => None,
         };
         // Rows follow the listing, which steps sorted by time may not.

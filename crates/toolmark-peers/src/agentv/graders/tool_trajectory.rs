@@ -4,14 +4,14 @@
 //! (`in_order`), a sequence without gaps (`exact`), every expected call in any order
 //! (`superset`), and only expected calls (`subset`).
 
-use super::arguments::{self, Rule};
+use super::arguments::{self, ArgumentRule};
 use super::reading::{PROFILES, is_agentv, reading};
-use crate::explain::State;
+use crate::explain::ExpectationState;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::sync::Arc;
-use toolmark_config::{Entry, Kind, Node, Problem, quoted, read};
+use toolmark_config::{Node, NodeEntry, NodeKind, Problem, quoted, read};
 use toolmark_grade::{Grader, GraderInfo, Taxonomy, schema_of};
 use toolmark_match::Building;
 use toolmark_outcome::Profile;
@@ -22,9 +22,9 @@ mod sound;
 
 /// Expected tools, and the comparison mode.
 #[derive(Debug, Deserialize, JsonSchema)]
-struct Config {
+struct ToolTrajectoryConfig {
     /// Comparison mode for calls.
-    mode: Mode,
+    mode: TrajectoryMode,
     /// For `any_order`: minimum number of calls of each tool.
     #[serde(default)]
     #[schemars(schema_with = "minimums_schema")]
@@ -43,7 +43,7 @@ struct Config {
 /// Comparison mode for calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-enum Mode {
+enum TrajectoryMode {
     /// At least the minimum number of calls of each tool.
     AnyOrder,
     /// In this order; other calls may come between.
@@ -56,7 +56,7 @@ enum Mode {
     Subset,
 }
 
-impl Mode {
+impl TrajectoryMode {
     fn word(self) -> &'static str {
         match self {
             Self::AnyOrder => "any_order",
@@ -120,7 +120,7 @@ pub(crate) static TOOL_TRAJECTORY: GraderInfo = GraderInfo {
     example: "type: tool-trajectory\nconfig:\n  mode: in_order\n  expected:\n    - tool: search\n      args: { query: rust }\n    - tool: save\n      max_duration_ms: 500",
     taxonomy: Taxonomy::EXPECTED,
     profiles: PROFILES,
-    schema: schema_of::<Config>,
+    schema: schema_of::<ToolTrajectoryConfig>,
     build,
 };
 
@@ -143,14 +143,14 @@ Calls are taken as they are listed. As many expectations as possible are met, ea
 AgentV's own readings (`agentv@1`, `agentv@2`) differ: `in_order` goes through the calls once and a step that is missing loses all later ones, `exact` leaves calls that follow out of the score, `superset` gives the first call that fits, failed calls count, and from version 2 on arguments must be the same unless `args_match` says otherwise. What AgentV would leave out of a configuration with a warning is an error here; under its readings it is left out, with a warning. AgentV 5 refuses this grader.";
 
 /// A parsed expected call.
-struct Item {
+struct TrajectoryItem {
     tool: String,
     args: Option<Map<String, Value>>,
-    rule: Option<Rule>,
+    rule: Option<ArgumentRule>,
     limit: Option<f64>,
 }
 
-impl Item {
+impl TrajectoryItem {
     /// Describes the expected call.
     fn text(&self) -> String {
         match &self.args {
@@ -164,21 +164,21 @@ impl Item {
 }
 
 struct ToolTrajectory {
-    mode: Mode,
+    mode: TrajectoryMode,
     minimums: Vec<(String, f64)>,
-    items: Vec<Item>,
-    rule: Option<Rule>,
+    items: Vec<TrajectoryItem>,
+    rule: Option<ArgumentRule>,
 }
 
 impl ToolTrajectory {
     /// Returns how the arguments of an expected call are compared under a reading.
-    fn rule(&self, item: &Item, profile: Profile) -> Rule {
+    fn rule(&self, item: &TrajectoryItem, profile: Profile) -> ArgumentRule {
         let said = item.rule.as_ref().or(self.rule.as_ref());
         match (profile, said) {
-            (Profile::AgentV1, _) => Rule::Superset,
+            (Profile::AgentV1, _) => ArgumentRule::Superset,
             (_, Some(rule)) => rule.clone(),
-            (Profile::AgentV2 | Profile::AgentV5, None) => Rule::Exact,
-            (_, None) => Rule::Superset,
+            (Profile::AgentV2 | Profile::AgentV5, None) => ArgumentRule::Exact,
+            (_, None) => ArgumentRule::Superset,
         }
     }
 }
@@ -196,19 +196,21 @@ fn build(building: &mut Building<'_>) -> Option<Arc<dyn Grader>> {
     let lenient = is_agentv(profile);
     let config = if lenient { left(building.config, building.problems) } else { None };
     let Some(config) =
-        read::<Config>(config.as_ref().unwrap_or(building.config), building.problems)
+        read::<ToolTrajectoryConfig>(config.as_ref().unwrap_or(building.config), building.problems)
     else {
         unread(building.config, building.problems);
         return None;
     };
     let mode = config.mode;
-    if profile == Profile::AgentV1 && matches!(mode, Mode::Superset | Mode::Subset) {
+    if profile == Profile::AgentV1
+        && matches!(mode, TrajectoryMode::Superset | TrajectoryMode::Subset)
+    {
         let message = format!("AgentV 1 does not know the mode {}", mode.word());
         building.reject(span, "unknown-mode", message);
         return None;
     }
     let minimums = match (&config.minimums, mode) {
-        (None, Mode::AnyOrder) => {
+        (None, TrajectoryMode::AnyOrder) => {
             building.reject(span, "missing-key", "the mode any_order needs \"minimums\"");
             return None;
         }
@@ -218,7 +220,7 @@ fn build(building: &mut Building<'_>) -> Option<Arc<dyn Grader>> {
     let problems = building.problems.len();
     let rule = config.args_match.as_ref().and_then(|n| arguments::rule(n, building.problems));
     let items = match (config.expected, mode) {
-        (None, Mode::AnyOrder) => Vec::new(),
+        (None, TrajectoryMode::AnyOrder) => Vec::new(),
         (None, _) => {
             let message = format!("the mode {} needs \"expected\"", mode.word());
             building.reject(span, "missing-key", message);
@@ -253,8 +255,8 @@ fn unread(config: &Node, problems: &mut Vec<Problem>) {
 /// Returns the arguments to compare, if any.
 fn args_of(node: &Node) -> Result<Option<Map<String, Value>>, Box<Problem>> {
     match (&node.kind, node.to_json()) {
-        (Kind::Null, _) => Ok(None),
-        (Kind::Text(word), _) if word == "any" => Ok(None),
+        (NodeKind::Null, _) => Ok(None),
+        (NodeKind::Text(word), _) if word == "any" => Ok(None),
         (_, Value::Object(args)) => Ok(Some(args)),
         _ => {
             let message = format!("expected a map of arguments or any, found {}", node.word());
@@ -263,7 +265,7 @@ fn args_of(node: &Node) -> Result<Option<Map<String, Value>>, Box<Problem>> {
     }
 }
 
-fn item(expected: ExpectedCall, building: &mut Building<'_>) -> Item {
+fn item(expected: ExpectedCall, building: &mut Building<'_>) -> TrajectoryItem {
     for (key, node) in [("input", &expected.input), ("output", &expected.output)] {
         if let Some(node) = node {
             let message = format!("{key} of an expected call is ignored");
@@ -280,7 +282,7 @@ fn item(expected: ExpectedCall, building: &mut Building<'_>) -> Item {
         }
     };
     let rule = expected.args_match.as_ref().and_then(|n| arguments::rule(n, building.problems));
-    if let (Some(Rule::Paths(paths)), Some(args), Some(node), false) =
+    if let (Some(ArgumentRule::Paths(paths)), Some(args), Some(node), false) =
         (&rule, &args, &expected.args_match, is_agentv(building.profile))
     {
         for path in paths {
@@ -295,7 +297,7 @@ fn item(expected: ExpectedCall, building: &mut Building<'_>) -> Item {
         let span = expected.args.as_ref().map_or(building.config.span, |node| node.span);
         building.reject(span, "invalid-limit", "max_duration_ms must be 0 or more");
     }
-    Item { tool: expected.tool, args, rule, limit }
+    TrajectoryItem { tool: expected.tool, args, rule, limit }
 }
 
 fn minimums(node: &Node, problems: &mut Vec<Problem>) -> Option<Vec<(String, f64)>> {
@@ -308,7 +310,7 @@ fn minimums(node: &Node, problems: &mut Vec<Problem>) -> Option<Vec<(String, f64
     };
     let mut all = Vec::with_capacity(entries.len());
     let before = problems.len();
-    for Entry { key, value, .. } in entries {
+    for NodeEntry { key, value, .. } in entries {
         match value.as_f64().filter(|n| *n >= 0.0) {
             Some(n) => all.push((key.to_string(), n)),
             None => {
@@ -325,7 +327,7 @@ fn minimums(node: &Node, problems: &mut Vec<Problem>) -> Option<Vec<(String, f64
 /// support, so the same parts are dropped here, each with a warning.
 fn left(config: &Node, problems: &mut Vec<Problem>) -> Option<Node> {
     let mut config = config.clone();
-    let Kind::Map(entries) = &mut config.kind else { return None };
+    let NodeKind::Map(entries) = &mut config.kind else { return None };
     let mut drop = |span, what: String| {
         problems
             .push(Problem::warning("dropped-by-agentv", format!("AgentV drops {what}")).at(span));
@@ -333,7 +335,7 @@ fn left(config: &Node, problems: &mut Vec<Problem>) -> Option<Node> {
     entries.retain(|entry| keep_rule(entry, &mut drop));
     for entry in entries {
         match (entry.key.as_str(), &mut entry.value.kind) {
-            ("minimums", Kind::Map(minimums)) => minimums.retain(|entry| {
+            ("minimums", NodeKind::Map(minimums)) => minimums.retain(|entry| {
                 let is_count = entry.value.as_f64().is_some_and(|n| n >= 0.0);
                 if !is_count {
                     let what =
@@ -342,7 +344,7 @@ fn left(config: &Node, problems: &mut Vec<Problem>) -> Option<Node> {
                 }
                 is_count
             }),
-            ("expected", Kind::List(items)) => {
+            ("expected", NodeKind::List(items)) => {
                 items.retain(|item| {
                     let is_call = item.get("tool").is_some_and(|tool| tool.as_str().is_some());
                     if !is_call {
@@ -351,7 +353,7 @@ fn left(config: &Node, problems: &mut Vec<Problem>) -> Option<Node> {
                     is_call
                 });
                 for item in items {
-                    if let Kind::Map(entries) = &mut item.kind {
+                    if let NodeKind::Map(entries) = &mut item.kind {
                         entries
                             .retain(|entry| keep_rule(entry, &mut drop) && keep(entry, &mut drop));
                     }
@@ -363,7 +365,7 @@ fn left(config: &Node, problems: &mut Vec<Problem>) -> Option<Node> {
     Some(config)
 }
 
-fn keep_rule(entry: &Entry, drop: &mut impl FnMut(toolmark_config::Span, String)) -> bool {
+fn keep_rule(entry: &NodeEntry, drop: &mut impl FnMut(toolmark_config::NodeSpan, String)) -> bool {
     if !matches!(entry.key.as_str(), "args_match" | "argsMatch") {
         return true;
     }
@@ -374,11 +376,11 @@ fn keep_rule(entry: &Entry, drop: &mut impl FnMut(toolmark_config::Span, String)
     keeps
 }
 
-fn keep(entry: &Entry, drop: &mut impl FnMut(toolmark_config::Span, String)) -> bool {
+fn keep(entry: &NodeEntry, drop: &mut impl FnMut(toolmark_config::NodeSpan, String)) -> bool {
     let keeps = match (entry.key.as_str(), &entry.value.kind) {
         ("tool" | "args_match" | "argsMatch", _) => true,
-        ("args", Kind::Text(word)) => word == "any",
-        ("args", kind) => matches!(kind, Kind::Map(_)),
+        ("args", NodeKind::Text(word)) => word == "any",
+        ("args", kind) => matches!(kind, NodeKind::Map(_)),
         ("max_duration_ms" | "maxDurationMs", _) => {
             entry.value.as_f64().is_some_and(|limit| limit >= 0.0)
         }

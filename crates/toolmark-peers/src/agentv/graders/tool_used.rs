@@ -1,21 +1,21 @@
 //! `trajectory:tool-used`: checks whether and how often a tool was used.
 
-use super::reading::{Lines, Question, TRAJECTORY_PROFILES, count, follows, number};
-use super::steps::{MATCHER_KEYS, Matcher, Step, matcher, matcher_schema, steps};
+use super::reading::{CheckLines, ReadingQuestion, TRAJECTORY_PROFILES, count, follows, number};
+use super::steps::{AgentvStep, MATCHER_KEYS, Matcher, matcher, matcher_schema, steps};
 use super::value::{self, AssertionValue, keys, wrong};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::json;
-use toolmark_config::{Kind, Node, Problem};
+use toolmark_config::{Node, NodeKind, Problem};
 use toolmark_grade::{GraderInfo, Taxonomy, schema_of};
 use toolmark_outcome::Outcome;
 use toolmark_outcome::Profile;
 use toolmark_outcome::Subject;
-use toolmark_outcome::{Evidence, Role};
+use toolmark_outcome::{Evidence, EvidenceRole};
 
 /// Tools that must have been used.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "the value has many shapes and is read by hand")]
-struct Config {
+struct ToolUsedConfig {
     /// A tool, a list of tools, or a map with `name` or `pattern`, `min` and `max`.
     #[schemars(schema_with = "value_schema")]
     value: Node,
@@ -51,7 +51,7 @@ A call that failed does not show that a tool was used where it must be; where it
     example: "type: trajectory:tool-used\nconfig:\n  value: { pattern: \"search*\", min: 1, max: 3 }",
     taxonomy: Taxonomy::EXPECTED,
     profiles: TRAJECTORY_PROFILES,
-    schema: schema_of::<Config>,
+    schema: schema_of::<ToolUsedConfig>,
     build: |building| value::build(building, read),
 };
 
@@ -63,8 +63,8 @@ enum ToolUsed {
 fn read(asked: &AssertionValue<'_>, _: Profile, problems: &mut Vec<Problem>) -> Option<ToolUsed> {
     let (node, negate) = (asked.value, asked.negate);
     match &node.kind {
-        Kind::Text(name) => Some(ToolUsed::All { tools: vec![Matcher::tool(name)], negate }),
-        Kind::List(items) => {
+        NodeKind::Text(name) => Some(ToolUsed::All { tools: vec![Matcher::tool(name)], negate }),
+        NodeKind::List(items) => {
             let names: Vec<&str> = items.iter().filter_map(Node::as_str).collect();
             if names.is_empty() || names.len() != items.len() {
                 problems.push(wrong(node, "expected one or more names of tools"));
@@ -72,7 +72,7 @@ fn read(asked: &AssertionValue<'_>, _: Profile, problems: &mut Vec<Problem>) -> 
             let tools = names.into_iter().map(Matcher::tool).collect();
             Some(ToolUsed::All { tools, negate })
         }
-        Kind::Map(_) => {
+        NodeKind::Map(_) => {
             keys(node, &[MATCHER_KEYS, &["min", "max"]].concat(), problems);
             let tool = matcher(node, problems)?;
             if tool.name.is_none() {
@@ -94,23 +94,23 @@ fn read(asked: &AssertionValue<'_>, _: Profile, problems: &mut Vec<Problem>) -> 
     }
 }
 
-impl Question for ToolUsed {
+impl ReadingQuestion for ToolUsed {
     fn answer(&self, subject: &Subject<'_>, profile: Profile) -> Outcome {
         let view = &subject.view;
         let steps = steps(view, profile);
-        let used = |tool: &Matcher| -> Vec<&Step> {
+        let used = |tool: &Matcher| -> Vec<&AgentvStep> {
             steps.iter().filter(|step| tool.is_tool(step, profile)).collect()
         };
         // Did it do something, for those who ask for that?
-        let done = |step: &&&Step| follows(profile) || !step.failed;
-        let evidence = |role: Role, step: &Step| -> Option<Evidence> {
+        let done = |step: &&&AgentvStep| follows(profile) || !step.failed;
+        let evidence = |role: EvidenceRole, step: &AgentvStep| -> Option<Evidence> {
             let seen = view.calls().get(step.call?)?;
             Some(view.evidence(role, "used", *seen))
         };
         let mut outcome;
         match self {
             Self::All { tools, negate } => {
-                let mut lines = Lines::default();
+                let mut lines = CheckLines::default();
                 let mut shown = Vec::new();
                 for tool in tools {
                     let steps = used(tool);
@@ -122,7 +122,8 @@ impl Question for ToolUsed {
                     if !*negate && times == 0 {
                         shown.push(Evidence::absence(format!("{} was not used", tool.text())));
                     }
-                    let role = if *negate { Role::Violation } else { Role::Matched };
+                    let role =
+                        if *negate { EvidenceRole::Violation } else { EvidenceRole::Matched };
                     shown.extend(steps.iter().take(5).filter_map(|step| evidence(role, step)));
                 }
                 let (hits, all) = (lines.hits, tools.len());
@@ -145,8 +146,9 @@ impl Question for ToolUsed {
                 let times = count(steps.len(), "time");
                 let not = if *negate { " not" } else { "" };
                 let reason = format!("{} used {times},{not} {range} asked for", tool.text());
-                outcome = Lines::single(profile, (enough && within) != *negate, reason);
-                let role = if within != *negate { Role::Matched } else { Role::Violation };
+                outcome = CheckLines::single(profile, (enough && within) != *negate, reason);
+                let role =
+                    if within != *negate { EvidenceRole::Matched } else { EvidenceRole::Violation };
                 let shown = steps.iter().take(20);
                 outcome.evidence = shown.filter_map(|step| evidence(role, step)).collect();
                 if steps.is_empty() {

@@ -4,9 +4,9 @@
 //! assertion then scores 0. Here a wrong value is an error of the spec; under
 //! AgentV's profiles it scores as in AgentV.
 
-use super::reading::{Question, Throws, follows, reading};
+use super::reading::{ReadingQuestion, Throws, follows, reading};
 use std::sync::Arc;
-use toolmark_config::{Node, Problem, Severity, did_you_mean, quoted};
+use toolmark_config::{Node, Problem, ProblemSeverity, did_you_mean, quoted};
 use toolmark_grade::Grader;
 use toolmark_match::Building;
 use toolmark_outcome::Profile;
@@ -23,7 +23,7 @@ pub(super) struct AssertionValue<'a> {
 const THROWS: &str = "invalid-value";
 
 /// Builds a question from `value:`.
-pub(super) fn build<Q: Question + 'static>(
+pub(super) fn build<Q: ReadingQuestion + 'static>(
     building: &mut Building<'_>,
     question: impl FnOnce(&AssertionValue<'_>, Profile, &mut Vec<Problem>) -> Option<Q>,
 ) -> Option<Arc<dyn Grader>> {
@@ -46,7 +46,7 @@ pub(super) fn build<Q: Question + 'static>(
     finish(building, problems, question)
 }
 
-fn finish<Q: Question + 'static>(
+fn finish<Q: ReadingQuestion + 'static>(
     building: &mut Building<'_>,
     problems: Vec<Problem>,
     question: Option<Q>,
@@ -55,7 +55,8 @@ fn finish<Q: Question + 'static>(
     let counts = |p: &&Problem| p.is_error() && (!agentv || p.code == THROWS);
     let wrong = problems.iter().find(counts).map(|p| p.message.clone());
     if agentv {
-        let warned = problems.into_iter().map(|p| Problem { severity: Severity::Warning, ..p });
+        let warned =
+            problems.into_iter().map(|p| Problem { severity: ProblemSeverity::Warning, ..p });
         building.problems.extend(warned);
         return match (question, wrong) {
             (Some(question), None) => reading(building, question),

@@ -11,13 +11,13 @@ use toolmark_grade::{Aggregate, Loading};
 use toolmark_outcome::statistics::{mean, pass_at_k, pass_hat_k};
 use toolmark_outcome::{CaseResult, Missing};
 
-/// Names of the variants of [`How`].
+/// Names of the variants of [`TrialAggregation`].
 const TYPES: &[&str] =
     &["mean", "min", "max", "median", "majority", "all", "any", "pass_at_k", "pass_hat_k"];
 
 /// Method for combining trials.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum How {
+enum TrialAggregation {
     Mean,
     Min,
     Max,
@@ -34,7 +34,7 @@ struct Aggregator {
     name: String,
     scorer: String,
     field: Option<String>,
-    how: How,
+    how: TrialAggregation,
 }
 
 /// Reads the aggregators of a task, one for each scorer. Problems are
@@ -66,7 +66,7 @@ pub(super) fn read(
     all
 }
 
-fn how(node: &Node, loading: &mut Loading<'_>) -> Option<(String, How)> {
+fn how(node: &Node, loading: &mut Loading<'_>) -> Option<(String, TrialAggregation)> {
     let named =
         ["type", "aggregator", "aggregation"].iter().find_map(|key| node.get(key)?.as_str());
     let Some(word) = node.as_str().or(named) else {
@@ -83,13 +83,13 @@ fn how(node: &Node, loading: &mut Loading<'_>) -> Option<(String, How)> {
         return None;
     }
     let how = match word.replace('-', "_").as_str() {
-        "mean" | "average" | "avg" => How::Mean,
-        "min" | "all" => How::Min,
-        "max" | "any" => How::Max,
-        "median" => How::Median,
-        "majority" | "mode" | "majority_vote" => How::Majority,
-        "pass_at_k" | "pass@k" => How::PassAt(number),
-        "pass_hat_k" | "pass^k" | "pass_pow_k" => How::PassHat(number),
+        "mean" | "average" | "avg" => TrialAggregation::Mean,
+        "min" | "all" => TrialAggregation::Min,
+        "max" | "any" => TrialAggregation::Max,
+        "median" => TrialAggregation::Median,
+        "majority" | "mode" | "majority_vote" => TrialAggregation::Majority,
+        "pass_at_k" | "pass@k" => TrialAggregation::PassAt(number),
+        "pass_hat_k" | "pass^k" | "pass_pow_k" => TrialAggregation::PassHat(number),
         _ => {
             let message = format!("the score aggregator {} is not applied", quoted(word));
             let problem = Problem::warning("not-applied", message).at(node.span);
@@ -136,7 +136,7 @@ impl Aggregate for Aggregator {
     }
 }
 
-impl How {
+impl TrialAggregation {
     /// Combines the trials of one sample into a number.
     fn of(self, trials: &mut [f64]) -> Result<f64, Missing> {
         trials.sort_by(f64::total_cmp);
@@ -172,15 +172,18 @@ mod tests {
     #[test]
     fn trials_make_one() {
         for (how, want) in [
-            (How::Mean, Ok(0.8)),
-            (How::Min, Ok(0.0)),
-            (How::Max, Ok(1.0)),
-            (How::Median, Ok(1.0)),
-            (How::Majority, Ok(1.0)),
-            (How::PassAt(Some(1)), Ok(0.8)),
-            (How::PassAt(None), Ok(1.0)),
-            (How::PassHat(Some(2)), Ok(0.6)),
-            (How::PassHat(Some(6)), Err(Missing::new("a sample has 5 trials, fewer than 6"))),
+            (TrialAggregation::Mean, Ok(0.8)),
+            (TrialAggregation::Min, Ok(0.0)),
+            (TrialAggregation::Max, Ok(1.0)),
+            (TrialAggregation::Median, Ok(1.0)),
+            (TrialAggregation::Majority, Ok(1.0)),
+            (TrialAggregation::PassAt(Some(1)), Ok(0.8)),
+            (TrialAggregation::PassAt(None), Ok(1.0)),
+            (TrialAggregation::PassHat(Some(2)), Ok(0.6)),
+            (
+                TrialAggregation::PassHat(Some(6)),
+                Err(Missing::new("a sample has 5 trials, fewer than 6")),
+            ),
         ] {
             let got = how.of(&mut [1.0, 0.0, 1.0, 1.0, 1.0]);
             match (got, want) {

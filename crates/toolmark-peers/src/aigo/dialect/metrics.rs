@@ -78,7 +78,7 @@ struct OfLabels {
 
 /// Formula of a metric.
 #[derive(Debug, Clone)]
-enum How {
+enum MetricFormula {
     Mean(String),
     Min(String),
     Max(String),
@@ -96,7 +96,7 @@ enum How {
 pub(super) struct Metric {
     name: String,
     scorer: String,
-    how: How,
+    how: MetricFormula,
 }
 
 /// Reads the metrics of a scorer. Problems are reported.
@@ -136,7 +136,7 @@ pub(super) fn aggregates(scorers: &[Scorer]) -> Vec<Arc<dyn Aggregate>> {
     aggregates
 }
 
-fn read_one(node: &Node, loading: &mut Loading<'_>) -> Option<(String, How)> {
+fn read_one(node: &Node, loading: &mut Loading<'_>) -> Option<(String, MetricFormula)> {
     let Some(kind) = node.get("type").and_then(Node::as_str) else {
         loading.error("missing-key", node.span, "a metric needs a `type`");
         return None;
@@ -147,11 +147,11 @@ fn read_one(node: &Node, loading: &mut Loading<'_>) -> Option<(String, How)> {
             let OfField { kind, field, name, key } = read_config(node, &mut loading.problems)?;
             let name = name.or(key).unwrap_or_else(|| format!("{field}_{kind}"));
             let how = match kind.as_str() {
-                "mean" => How::Mean,
-                "min" => How::Min,
-                "max" => How::Max,
-                "frequency" => How::Frequency,
-                _ => How::StdDev,
+                "mean" => MetricFormula::Mean,
+                "min" => MetricFormula::Min,
+                "max" => MetricFormula::Max,
+                "frequency" => MetricFormula::Frequency,
+                _ => MetricFormula::StdDev,
             };
             Some((name, how(field)))
         }
@@ -175,7 +175,7 @@ fn read_one(node: &Node, loading: &mut Loading<'_>) -> Option<(String, How)> {
     }
 }
 
-fn of_counts(node: &Node, loading: &mut Loading<'_>) -> Option<(String, How)> {
+fn of_counts(node: &Node, loading: &mut Loading<'_>) -> Option<(String, MetricFormula)> {
     let metric: OfCounts = read_config(node, &mut loading.problems)?;
     let name = metric.name.or(metric.key).unwrap_or_else(|| metric.kind.clone());
     let hits = metric.num_true_positives_field;
@@ -188,27 +188,27 @@ fn of_counts(node: &Node, loading: &mut Loading<'_>) -> Option<(String, How)> {
     let how = match metric.kind.as_str() {
         "precision" => {
             let wrong = needed(metric.num_false_positives_field, "num_false_positives_field")?;
-            How::Precision { hits, wrong }
+            MetricFormula::Precision { hits, wrong }
         }
         "recall" => {
             let missed = needed(metric.num_false_negatives_field, "num_false_negatives_field")?;
-            How::Recall { hits, missed }
+            MetricFormula::Recall { hits, missed }
         }
         _ => {
             let wrong = needed(metric.num_false_positives_field, "num_false_positives_field");
             let missed = needed(metric.num_false_negatives_field, "num_false_negatives_field");
-            How::F1 { hits, wrong: wrong?, missed: missed? }
+            MetricFormula::F1 { hits, wrong: wrong?, missed: missed? }
         }
     };
     Some((name, how))
 }
 
-fn of_labels(node: &Node, loading: &mut Loading<'_>) -> Option<(String, How)> {
+fn of_labels(node: &Node, loading: &mut Loading<'_>) -> Option<(String, MetricFormula)> {
     let metric: OfLabels = read_config(node, &mut loading.problems)?;
     let name = metric.name.or(metric.key).unwrap_or_else(|| metric.kind.clone());
     let (truth, guess) = (metric.field_gt, metric.field_pred);
     if metric.kind.starts_with("multiclass") {
-        return Some((name, How::Multiclass { truth, guess }));
+        return Some((name, MetricFormula::Multiclass { truth, guess }));
     }
     let mut needed = |answer: Option<String>, key: &str| {
         if answer.is_none() {
@@ -218,7 +218,7 @@ fn of_labels(node: &Node, loading: &mut Loading<'_>) -> Option<(String, How)> {
     };
     let positive = needed(metric.positive_answer, "positive_answer");
     let negative = needed(metric.negative_answer, "negative_answer");
-    Some((name, How::Binary { truth, guess, positive: positive?, negative: negative? }))
+    Some((name, MetricFormula::Binary { truth, guess, positive: positive?, negative: negative? }))
 }
 
 impl Aggregate for Metric {
@@ -230,8 +230,11 @@ impl Aggregate for Metric {
         let samples = results
             .iter()
             .filter_map(|result| result.graders.iter().find(|grader| grader.name == *self.scorer));
-        let samples: Vec<Fields<'_>> = samples
-            .map(|grader| Fields { metrics: &grader.outcome.metrics, score: grader.outcome.score })
+        let samples: Vec<SampleFields<'_>> = samples
+            .map(|grader| SampleFields {
+                metrics: &grader.outcome.metrics,
+                score: grader.outcome.score,
+            })
             .collect();
         let (value, used) = self.how.over(&samples)?;
         let left_out = samples.len() - used;
@@ -243,12 +246,12 @@ impl Aggregate for Metric {
 }
 
 /// Fields that a scorer returns for a sample.
-struct Fields<'a> {
+struct SampleFields<'a> {
     metrics: &'a Map<String, Value>,
     score: Option<f64>,
 }
 
-impl Fields<'_> {
+impl SampleFields<'_> {
     fn value(&self, field: &str) -> Option<Value> {
         match self.metrics.get(field) {
             Some(value) if !value.is_null() => Some(value.clone()),
@@ -276,9 +279,9 @@ impl Fields<'_> {
     }
 }
 
-impl How {
+impl MetricFormula {
     /// Returns the value, and the number of samples used.
-    fn over(&self, samples: &[Fields<'_>]) -> Result<(Value, usize), Missing> {
+    fn over(&self, samples: &[SampleFields<'_>]) -> Result<(Value, usize), Missing> {
         match self {
             Self::Mean(field) => numbers(samples, field).map(|n| (json!(mean(&n)), n.len())),
             Self::Min(field) => extreme(samples, field, f64::min),
@@ -382,7 +385,7 @@ fn some(count: usize, field: &str) -> Result<usize, Missing> {
     }
 }
 
-fn numbers(samples: &[Fields<'_>], field: &str) -> Result<Vec<f64>, Missing> {
+fn numbers(samples: &[SampleFields<'_>], field: &str) -> Result<Vec<f64>, Missing> {
     let numbers: Vec<f64> = samples.iter().filter_map(|sample| sample.number(field)).collect();
     some(numbers.len(), field)?;
     Ok(numbers)
@@ -393,7 +396,7 @@ fn mean(numbers: &[f64]) -> f64 {
 }
 
 fn extreme(
-    samples: &[Fields<'_>],
+    samples: &[SampleFields<'_>],
     field: &str,
     pick: fn(f64, f64) -> f64,
 ) -> Result<(Value, usize), Missing> {
@@ -404,7 +407,7 @@ fn extreme(
 
 /// Returns the sums of several fields over the samples that have all of them.
 fn sums<const N: usize>(
-    samples: &[Fields<'_>],
+    samples: &[SampleFields<'_>],
     fields: [&String; N],
 ) -> Result<([f64; N], usize), Missing> {
     let mut sums = [0.0; N];
@@ -430,7 +433,7 @@ fn ratio(part: f64, whole: f64) -> Result<Value, Missing> {
     }
 }
 
-fn pairs(samples: &[Fields<'_>], truth: &str, guess: &str) -> Vec<(String, String)> {
+fn pairs(samples: &[SampleFields<'_>], truth: &str, guess: &str) -> Vec<(String, String)> {
     let pairs = samples.iter().filter_map(|s| Some((s.label(truth)?, s.label(guess)?)));
     pairs.collect()
 }
@@ -439,11 +442,11 @@ fn pairs(samples: &[Fields<'_>], truth: &str, guess: &str) -> Vec<(String, Strin
 mod tests {
     use super::*;
 
-    fn over(how: How, rows: &[Value]) -> Result<(Value, usize), Missing> {
+    fn over(how: MetricFormula, rows: &[Value]) -> Result<(Value, usize), Missing> {
         let maps: Vec<Map<String, Value>> =
             rows.iter().map(|row| row.as_object().unwrap().clone()).collect();
-        let samples: Vec<Fields<'_>> =
-            maps.iter().map(|metrics| Fields { metrics, score: Some(0.25) }).collect();
+        let samples: Vec<SampleFields<'_>> =
+            maps.iter().map(|metrics| SampleFields { metrics, score: Some(0.25) }).collect();
         how.over(&samples)
     }
 
@@ -452,13 +455,13 @@ mod tests {
         let f = || "x".to_owned();
         let rows = [json!({"x": 1}), json!({"x": 3.0}), json!({"x": true}), json!({})];
         for (how, want) in [
-            (How::Mean(f()), Ok((json!(5.0 / 3.0), 3))),
-            (How::Min(f()), Ok((json!(1.0), 3))),
-            (How::Max(f()), Ok((json!(3.0), 3))),
+            (MetricFormula::Mean(f()), Ok((json!(5.0 / 3.0), 3))),
+            (MetricFormula::Min(f()), Ok((json!(1.0), 3))),
+            (MetricFormula::Max(f()), Ok((json!(3.0), 3))),
             // The population's: ((2/3)² + (4/3)² + (2/3)²) / 3 = 24/27.
-            (How::StdDev(f()), Ok((json!((24.0_f64 / 27.0).sqrt()), 3))),
-            (How::Mean("score".into()), Ok((json!(0.25), 4))),
-            (How::Mean("y".into()), Err(Missing::new("no sample has a value for y"))),
+            (MetricFormula::StdDev(f()), Ok((json!((24.0_f64 / 27.0).sqrt()), 3))),
+            (MetricFormula::Mean("score".into()), Ok((json!(0.25), 4))),
+            (MetricFormula::Mean("y".into()), Err(Missing::new("no sample has a value for y"))),
         ] {
             let got = over(how.clone(), &rows);
             match (&got, &want) {
@@ -482,16 +485,25 @@ mod tests {
             json!({"t": "no", "p": "other"}),
         ];
         for (how, rows, want) in [
-            (How::Precision { hits: s("tp"), wrong: s("fp") }, &counts[..], json!(0.8)),
-            (How::Recall { hits: s("tp"), missed: s("fn") }, &counts[..], json!(4.0 / 6.0)),
+            (MetricFormula::Precision { hits: s("tp"), wrong: s("fp") }, &counts[..], json!(0.8)),
             (
-                How::F1 { hits: s("tp"), wrong: s("fp"), missed: s("fn") },
+                MetricFormula::Recall { hits: s("tp"), missed: s("fn") },
+                &counts[..],
+                json!(4.0 / 6.0),
+            ),
+            (
+                MetricFormula::F1 { hits: s("tp"), wrong: s("fp"), missed: s("fn") },
                 &counts[..],
                 json!(8.0 / 11.0),
             ),
-            (How::Frequency(s("t")), &labels[..], json!({"t_no": 0.5, "t_yes": 0.5})),
+            (MetricFormula::Frequency(s("t")), &labels[..], json!({"t_no": 0.5, "t_yes": 0.5})),
             (
-                How::Binary { truth: s("t"), guess: s("p"), positive: s("yes"), negative: s("no") },
+                MetricFormula::Binary {
+                    truth: s("t"),
+                    guess: s("p"),
+                    positive: s("yes"),
+                    negative: s("no"),
+                },
                 &labels[..],
                 json!({
                     "accuracy": 2.0 / 3.0, "precision": 1.0, "recall": 0.5, "f1_score": 2.0 / 3.0,
@@ -500,7 +512,7 @@ mod tests {
                 }),
             ),
             (
-                How::Multiclass { truth: s("t"), guess: s("p") },
+                MetricFormula::Multiclass { truth: s("t"), guess: s("p") },
                 &labels[..3],
                 json!({
                     "accuracy": 2.0 / 3.0,
@@ -513,8 +525,10 @@ mod tests {
             let (got, _) = over(how.clone(), rows).unwrap();
             assert_eq!(got, want, "{how:?}");
         }
-        let none =
-            over(How::Precision { hits: s("tp"), wrong: s("fp") }, &[json!({"tp": 0, "fp": 0})]);
+        let none = over(
+            MetricFormula::Precision { hits: s("tp"), wrong: s("fp") },
+            &[json!({"tp": 0, "fp": 0})],
+        );
         assert_eq!(none, Err(Missing::new("there is nothing to divide by")));
     }
 }

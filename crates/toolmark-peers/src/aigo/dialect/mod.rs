@@ -32,7 +32,7 @@ use toolmark_grade::Loading;
 use toolmark_grade::schema::Section;
 use toolmark_grade::{Case, Gate, Match, Plan, Planned, UsualJudge};
 use toolmark_grade::{Dialect, DialectInfo};
-use toolmark_outcome::{Context, Profile, Rule, Scoring, SpecPlace};
+use toolmark_outcome::{CaseContext, CaseScoring, GateRule, Profile, SpecPlace};
 
 /// AI GO! task files.
 pub struct AiGo;
@@ -91,7 +91,7 @@ impl Dialect for AiGo {
         let scoring = scoring(&scorers, loading);
         match dataset {
             task::Dataset::Rows { file, rows } => {
-                let mut graders = scorers::Graders::new(&scorers, loading);
+                let mut graders = scorers::ScorerGraders::new(&scorers, loading);
                 let named = rows::named(&rows, &task, loading);
                 for (row, row_case) in rows.iter().zip(named) {
                     let place = SpecPlace {
@@ -100,14 +100,14 @@ impl Dialect for AiGo {
                         column: 1,
                     };
                     let built = graders.of_row(row, &place, loading);
-                    let context = Context {
+                    let context = CaseContext {
                         case: row_case.id.clone(),
                         prompts: row_case.prompts.clone(),
                         input: row_case.input,
                         expected_output: row_case.expected,
                         row: Some(Arc::clone(&row.value)),
                         directory: loading.directory.to_path_buf(),
-                        ..Context::default()
+                        ..CaseContext::default()
                     };
                     let matches =
                         Match { ids: row_case.ids, prompts: row_case.prompts, traces: Vec::new() };
@@ -124,9 +124,11 @@ impl Dialect for AiGo {
             }
             task::Dataset::None => {
                 let place = loading.place(root.span);
-                let built = scorers::Graders::new(&scorers, loading).without_row();
-                let context =
-                    Context { directory: loading.directory.to_path_buf(), ..Context::default() };
+                let built = scorers::ScorerGraders::new(&scorers, loading).without_row();
+                let context = CaseContext {
+                    directory: loading.directory.to_path_buf(),
+                    ..CaseContext::default()
+                };
                 let id = task.name().unwrap_or_else(|| loading.file.to_string());
                 let every = case(id, Match::default(), context, built, scoring, &task, place);
                 plan.every = Some(Box::new(every));
@@ -144,9 +146,9 @@ impl Dialect for AiGo {
 fn case(
     id: String,
     matches: Match,
-    context: Context,
+    context: CaseContext,
     graders: Vec<Planned>,
-    scoring: Scoring,
+    scoring: CaseScoring,
     task: &Task<'_>,
     place: SpecPlace,
 ) -> Case {
@@ -168,13 +170,13 @@ fn case(
 
 /// Requires every scorer to pass; quality scorers have no weight,
 /// so that a mean of 1 means that all others passed.
-fn scoring(scorers: &[Scorer], loading: &Loading<'_>) -> Scoring {
+fn scoring(scorers: &[Scorer], loading: &Loading<'_>) -> CaseScoring {
     let rule = match loading.options.threshold {
-        Some(threshold) => Rule::Threshold(threshold),
-        None if scorers.iter().any(|scorer| scorer.is_qa) => Rule::Threshold(1.0),
-        None => Rule::All,
+        Some(threshold) => GateRule::Threshold(threshold),
+        None if scorers.iter().any(|scorer| scorer.is_qa) => GateRule::Threshold(1.0),
+        None => GateRule::All,
     };
-    Scoring { rule, profile: Profile::Toolmark }
+    CaseScoring { rule, profile: Profile::Toolmark }
 }
 
 fn cut(line: u64) -> u32 {

@@ -5,7 +5,7 @@
 //! text the value is inserted as text.
 
 use toolmark_base::{SortedMap, SortedSet};
-use toolmark_config::{Kind, Node, Span};
+use toolmark_config::{Node, NodeKind, NodeSpan};
 use toolmark_grade::Loading;
 
 /// Returns the tree with all placeholders filled that have a value. The others
@@ -32,18 +32,20 @@ pub(super) fn fill(root: &Node, loading: &Loading<'_>) -> Node {
         // A number or a list is given as one, unless text is asked for.
         let read = serde_json::from_str(value).ok().filter(|_| !texts.contains(name.as_str()));
         let read = read.and_then(|value: serde_json::Value| Node::from_json(&value));
-        values
-            .insert(name.clone(), read.unwrap_or_else(|| Kind::Text(value.as_str().into()).into()));
+        values.insert(
+            name.clone(),
+            read.unwrap_or_else(|| NodeKind::Text(value.as_str().into()).into()),
+        );
     }
     filled(root, &values)
 }
 
 /// Returns the name and position of an unfilled placeholder anywhere in a value.
-pub(super) fn unfilled_in(node: &Node) -> Option<(String, Span)> {
+pub(super) fn unfilled_in(node: &Node) -> Option<(String, NodeSpan)> {
     match &node.kind {
-        Kind::Text(text) => unfilled(text).map(|name| (name.to_owned(), node.span)),
-        Kind::List(items) => items.iter().find_map(unfilled_in),
-        Kind::Map(entries) => entries.iter().find_map(|entry| unfilled_in(&entry.value)),
+        NodeKind::Text(text) => unfilled(text).map(|name| (name.to_owned(), node.span)),
+        NodeKind::List(items) => items.iter().find_map(unfilled_in),
+        NodeKind::Map(entries) => entries.iter().find_map(|entry| unfilled_in(&entry.value)),
         _ => None,
     }
 }
@@ -53,14 +55,14 @@ pub(super) fn unfilled(text: &str) -> Option<&str> {
     next(text).map(|found| found.name)
 }
 
-struct Found<'a> {
+struct PlaceholderMatch<'a> {
     before: &'a str,
     name: &'a str,
     after: &'a str,
 }
 
 /// Returns the first placeholder of a text.
-fn next(text: &str) -> Option<Found<'_>> {
+fn next(text: &str) -> Option<PlaceholderMatch<'_>> {
     let mut from = 0;
     while let Some(at) = text.get(from..)?.find("<<") {
         let start = from + at;
@@ -69,7 +71,11 @@ fn next(text: &str) -> Option<Found<'_>> {
         if let Some(name) = rest.get(..end)?.trim().strip_prefix("config.")
             && name.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-')
         {
-            return Some(Found { before: &text[..start], name, after: &rest[end + 2..] });
+            return Some(PlaceholderMatch {
+                before: &text[..start],
+                name,
+                after: &rest[end + 2..],
+            });
         }
         from = start + 2;
     }
@@ -78,21 +84,23 @@ fn next(text: &str) -> Option<Found<'_>> {
 
 fn filled(node: &Node, values: &SortedMap<String, Node>) -> Node {
     let kind = match &node.kind {
-        Kind::Text(text) => fill_text(text, values),
-        Kind::List(items) => Kind::List(items.iter().map(|item| filled(item, values)).collect()),
-        Kind::Map(entries) => {
+        NodeKind::Text(text) => fill_text(text, values),
+        NodeKind::List(items) => {
+            NodeKind::List(items.iter().map(|item| filled(item, values)).collect())
+        }
+        NodeKind::Map(entries) => {
             let mut entries = entries.clone();
             for entry in &mut entries {
                 entry.value = filled(&entry.value, values);
             }
-            Kind::Map(entries)
+            NodeKind::Map(entries)
         }
         other => other.clone(),
     };
     Node::new(kind, node.span)
 }
 
-fn fill_text(text: &str, values: &SortedMap<String, Node>) -> Kind {
+fn fill_text(text: &str, values: &SortedMap<String, Node>) -> NodeKind {
     let mut out = String::new();
     let mut rest = text;
     while let Some(found) = next(rest) {
@@ -117,7 +125,7 @@ fn fill_text(text: &str, values: &SortedMap<String, Node>) -> Kind {
         rest = found.after;
     }
     out.push_str(rest);
-    Kind::Text(out.into())
+    NodeKind::Text(out.into())
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@
 
 use std::path::{Path, PathBuf};
 use toolmark_base::SortedMap;
-use toolmark_config::{Kind, Node, Problem, Source, Span, parse, quoted};
+use toolmark_config::{Node, NodeKind, NodeSpan, Problem, SourceText, parse, quoted};
 use toolmark_grade::Loading;
 
 /// Maximum depth of nested references.
@@ -39,13 +39,19 @@ struct Resolving<'l, 'a> {
 
 impl Resolving<'_, '_> {
     /// Resolves a node. `shown` is the position for problems once another file was entered.
-    fn node(&mut self, node: &Node, home: &Home<'_>, depth: usize, shown: Option<Span>) -> Node {
+    fn node(
+        &mut self,
+        node: &Node,
+        home: &Home<'_>,
+        depth: usize,
+        shown: Option<NodeSpan>,
+    ) -> Node {
         match &node.kind {
-            Kind::List(items) => {
+            NodeKind::List(items) => {
                 let items = items.iter().map(|item| self.node(item, home, depth, shown));
-                Node::new(Kind::List(items.collect()), node.span)
+                Node::new(NodeKind::List(items.collect()), node.span)
             }
-            Kind::Map(entries) => {
+            NodeKind::Map(entries) => {
                 let named = node.get("$ref").and_then(Node::as_str);
                 if let Some(named) = named {
                     let at = shown.unwrap_or(node.span);
@@ -55,7 +61,7 @@ impl Resolving<'_, '_> {
                 for entry in &mut entries {
                     entry.value = self.node(&entry.value, home, depth, shown);
                 }
-                Node::new(Kind::Map(entries), node.span)
+                Node::new(NodeKind::Map(entries), node.span)
             }
             _ => node.clone(),
         }
@@ -67,7 +73,7 @@ impl Resolving<'_, '_> {
         node: &Node,
         home: &Home<'_>,
         depth: usize,
-        at: Span,
+        at: NodeSpan,
     ) -> Node {
         let own = node.without(&["$ref"]);
         let Some(depth) = depth.checked_sub(1).filter(|_| self.left > 0) else {
@@ -100,11 +106,11 @@ impl Resolving<'_, '_> {
     }
 
     /// Returns the tree of a file, which is read once.
-    fn file(&mut self, path: &Path, at: Span) -> Option<Node> {
+    fn file(&mut self, path: &Path, at: NodeSpan) -> Option<Node> {
         if let Some(known) = self.files.get(path) {
             return known.clone();
         }
-        let read = match Source::open(path) {
+        let read = match SourceText::open(path) {
             Err(error) => {
                 self.loading.problems.push(Problem::from(&error).at(at));
                 None
@@ -139,11 +145,11 @@ fn pointed<'n>(root: &'n Node, pointer: &str) -> Option<&'n Node> {
 /// contains the part under `definition`, with its key and name above.
 fn over(found: &Node, own: &Node) -> Node {
     let inner = found.get("definition").filter(|_| found.get("type").is_none());
-    let (Kind::Map(below), Kind::Map(own_entries)) = (&found.kind, &own.kind) else {
+    let (NodeKind::Map(below), NodeKind::Map(own_entries)) = (&found.kind, &own.kind) else {
         return found.clone();
     };
     let mut entries = match inner {
-        Some(Node { kind: Kind::Map(inner), .. }) => {
+        Some(Node { kind: NodeKind::Map(inner), .. }) => {
             let above = below.iter().filter(|e| e.key == "key" || e.key == "display_name");
             inner.iter().chain(above).cloned().collect()
         }
@@ -153,5 +159,5 @@ fn over(found: &Node, own: &Node) -> Node {
         entries.retain(|known| known.key != entry.key);
         entries.push(entry.clone());
     }
-    Node::new(Kind::Map(entries), found.span)
+    Node::new(NodeKind::Map(entries), found.span)
 }

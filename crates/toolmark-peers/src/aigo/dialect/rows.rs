@@ -4,7 +4,7 @@ use super::task::Task;
 use serde_json::Value;
 use toolmark_base::SortedSet;
 use toolmark_config::{Node, Problem};
-use toolmark_dataset::Row;
+use toolmark_dataset::DatasetRow;
 use toolmark_dataset::template::{Template, is_template};
 use toolmark_grade::Loading;
 
@@ -18,7 +18,7 @@ const PROMPTS: &[&str] = &["input", "prompt", "question", "query", "instruction"
 const EXPECTED: &[&str] = &["target", "expected_output", "expected", "answer", "reference"];
 
 /// A row as a case.
-pub(super) struct Named {
+pub(super) struct RowCase {
     pub(super) id: String,
     pub(super) ids: Vec<String>,
     pub(super) prompts: Vec<String>,
@@ -28,7 +28,11 @@ pub(super) struct Named {
 
 /// Names all rows. IDs are unique: the row number is appended to a repeated ID,
 /// which is reported once.
-pub(super) fn named(rows: &[Row], task: &Task<'_>, loading: &mut Loading<'_>) -> Vec<Named> {
+pub(super) fn named(
+    rows: &[DatasetRow],
+    task: &Task<'_>,
+    loading: &mut Loading<'_>,
+) -> Vec<RowCase> {
     let asked = solver_prompt(task.solver());
     let trace_column = task.solver().and_then(|solver| solver.get("trace_column")?.as_str());
     let mut seen = SortedSet::new();
@@ -54,7 +58,7 @@ pub(super) fn named(rows: &[Row], task: &Task<'_>, loading: &mut Loading<'_>) ->
         prompts.sort();
         prompts.dedup();
         let pick = |fields: &[&str]| fields.iter().find_map(|field| row.value.get(*field)).cloned();
-        all.push(Named {
+        all.push(RowCase {
             id,
             ids: own.into_iter().collect(),
             prompts,

@@ -3,7 +3,7 @@
 use super::task::Task;
 use std::time::Duration;
 use toolmark_config::{Node, quoted};
-use toolmark_grade::run_plan::{CommandLine, Runner, Target, TraceSource, Variable};
+use toolmark_grade::run_plan::{AgentTarget, CommandLine, Runner, TraceSource, Variable};
 use toolmark_grade::{Loading, RunPlan};
 
 /// Keys of a solver that is a command.
@@ -30,7 +30,7 @@ pub(super) fn plan(task: &Task<'_>, loading: &Loading<'_>) -> RunPlan {
     let text = |key: &str| solver.get(key).and_then(Node::as_str);
     let kind = solver.as_str().or_else(|| text("type")).unwrap_or("solver");
     let name = ["name", "key"].iter().find_map(|key| text(key)).unwrap_or(kind);
-    let mut target = Target::new(name, Runner::Unsupported(String::new()));
+    let mut target = AgentTarget::new(name, Runner::Unsupported(String::new()));
     target.place = loading.place(solver.span);
     target.runner = match solver.get("command").and_then(|node| line(node, solver)) {
         Some(line) => {

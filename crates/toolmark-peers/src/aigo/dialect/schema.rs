@@ -3,17 +3,17 @@
 use super::scorers::{ELSEWHERE, own};
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
-use toolmark_grade::schema::{Shape, by_type};
+use toolmark_grade::schema::{EntryShape, by_type};
 
 pub(super) fn schema() -> Value {
     let mut generator = SchemaSettings::draft2020_12().into_generator();
-    let mut shapes: Vec<Shape> = own()
+    let mut shapes: Vec<EntryShape> = own()
         .map(|info| {
             let words = std::iter::once(&info.id).chain(info.aliases);
             let config = (info.schema)(&mut generator).to_value();
             let mut properties = common();
             properties.insert("type".into(), json!(true));
-            Shape {
+            EntryShape {
                 words: words.map(|word| (*word).to_owned()).collect(),
                 summary: info.summary.to_owned(),
                 schema: json!({
@@ -27,7 +27,7 @@ pub(super) fn schema() -> Value {
             }
         })
         .collect();
-    shapes.push(Shape {
+    shapes.push(EntryShape {
         words: ELSEWHERE.iter().map(|word| (*word).to_owned()).collect(),
         summary: "stands for a scorer that only a judge or AI GO! itself can run".to_owned(),
         schema: json!({ "type": "object", "properties": common() }),

@@ -7,11 +7,11 @@ use super::task::Task;
 use crate::GRADERS;
 use serde_json::Value;
 use toolmark_base::SortedSet;
-use toolmark_config::{Kind, Node, Problem, Span, Spanned, did_you_mean, quoted};
-use toolmark_dataset::Row;
+use toolmark_config::{Node, NodeKind, NodeSpan, Problem, Spanned, did_you_mean, quoted};
+use toolmark_dataset::DatasetRow;
 use toolmark_dataset::template::{Template, TemplateError, is_template};
-use toolmark_grade::{Entry, Loading};
 use toolmark_grade::{GraderInfo, Planned};
+use toolmark_grade::{ListedGrader, Loading};
 use toolmark_outcome::{Profile, SpecPlace};
 
 /// Scorers that only a judge or the platform can run.
@@ -54,7 +54,7 @@ pub(super) struct Scorer {
     config: Node,
     /// Values filled in from rows.
     filled: Vec<Filled>,
-    span: Span,
+    span: NodeSpan,
     /// Metrics over all samples.
     pub(super) metrics: Vec<Metric>,
 }
@@ -63,7 +63,7 @@ pub(super) struct Scorer {
 struct Filled {
     key: String,
     template: Template,
-    span: Span,
+    span: NodeSpan,
     is_list: bool,
 }
 
@@ -170,7 +170,7 @@ fn is_qa(node: &Node, loading: &mut Loading<'_>) -> bool {
 /// Finds the values filled in from rows; lists in text without templates are
 /// filled in immediately.
 fn read_templates(scorer: &mut Scorer, loading: &mut Loading<'_>) -> Option<()> {
-    let Kind::Map(entries) = &mut scorer.config.kind else { return Some(()) };
+    let NodeKind::Map(entries) = &mut scorer.config.kind else { return Some(()) };
     let mut is_good = true;
     let mut dropped = None;
     for entry in entries.iter_mut() {
@@ -243,14 +243,14 @@ fn is_the_answer(template: &str) -> bool {
 fn problem(
     error: &TemplateError,
     template: &str,
-    span: Span,
+    span: NodeSpan,
     row: Option<&SpecPlace>,
     loading: &Loading<'_>,
 ) -> Problem {
     let exact = error.range.as_ref().and_then(|range| {
         let written = loading.text.get(span.start as usize..span.end as usize)?;
         let start = span.start as usize + written.find(template)?;
-        Some(Span::new(start + range.start, start + range.end))
+        Some(NodeSpan::new(start + range.start, start + range.end))
     });
     let mut message = match exact {
         Some(_) => error.message.clone(),
@@ -267,7 +267,7 @@ fn place_words(row: &SpecPlace) -> String {
 }
 
 /// The graders of all scorers, built for one row after the other.
-pub(super) struct Graders<'a> {
+pub(super) struct ScorerGraders<'a> {
     scorers: &'a [Scorer],
     /// Graders that do not depend on rows.
     fixed: Vec<Option<Planned>>,
@@ -275,7 +275,7 @@ pub(super) struct Graders<'a> {
     trouble: Vec<usize>,
 }
 
-impl<'a> Graders<'a> {
+impl<'a> ScorerGraders<'a> {
     pub(super) fn new(scorers: &'a [Scorer], loading: &mut Loading<'_>) -> Self {
         let fixed =
             scorers
@@ -296,7 +296,7 @@ impl<'a> Graders<'a> {
     /// rows with the same mistake.
     pub(super) fn of_row(
         &mut self,
-        row: &Row,
+        row: &DatasetRow,
         place: &SpecPlace,
         loading: &mut Loading<'_>,
     ) -> Vec<Planned> {
@@ -331,9 +331,14 @@ impl<'a> Graders<'a> {
 }
 
 /// Returns the configuration of a scorer for a row.
-fn fill(scorer: &Scorer, row: &Row, place: &SpecPlace, loading: &mut Loading<'_>) -> Option<Node> {
+fn fill(
+    scorer: &Scorer,
+    row: &DatasetRow,
+    place: &SpecPlace,
+    loading: &mut Loading<'_>,
+) -> Option<Node> {
     let mut config = scorer.config.clone();
-    let Kind::Map(entries) = &mut config.kind else { return Some(config) };
+    let NodeKind::Map(entries) = &mut config.kind else { return Some(config) };
     let mut is_good = true;
     for filled in &scorer.filled {
         let value = match filled.is_list {
@@ -372,11 +377,11 @@ fn planned(scorer: &Scorer, config: &Node, loading: &mut Loading<'_>) -> Option<
     } else {
         (scorer.type_word.clone(), config)
     };
-    let entry = Entry {
+    let entry = ListedGrader {
         name: Some(scorer.name.clone()),
         contrast: Some(Profile::AiGo),
         weight: if scorer.is_qa { 0.0 } else { 1.0 },
-        ..Entry::new(word, config, scorer.span)
+        ..ListedGrader::new(word, config, scorer.span)
     };
     let mut planned = loading.grader(entry)?;
     planned.type_word.clone_from(&scorer.type_word.value);

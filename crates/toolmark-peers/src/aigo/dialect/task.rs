@@ -4,9 +4,9 @@ use super::beside;
 use super::placeholders::unfilled;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use toolmark_config::{Node, Problem, Span, did_you_mean, quoted};
-use toolmark_config::{Source, parse};
-use toolmark_dataset::{self, Row};
+use toolmark_config::{Node, NodeSpan, Problem, did_you_mean, quoted};
+use toolmark_config::{SourceText, parse};
+use toolmark_dataset::{self, DatasetRow};
 use toolmark_grade::Loading;
 
 /// Top-level keys of a task file.
@@ -52,7 +52,7 @@ pub(super) enum Dataset {
         /// Name of the file.
         file: Arc<str>,
         /// Rows of the file.
-        rows: Vec<Row>,
+        rows: Vec<DatasetRow>,
     },
     /// No dataset, and none is needed.
     None,
@@ -152,7 +152,7 @@ impl<'a> Task<'a> {
         let written = self.definition.get("dataset");
         let span = written.map_or(self.definition.span, |node| node.span);
         if let Some(path) = loading.options.dataset.clone() {
-            return read_rows(&path, Span::default(), loading);
+            return read_rows(&path, NodeSpan::default(), loading);
         }
         let named = written.and_then(file_of).filter(|path| unfilled(path).is_none());
         if let Some(path) = named.map(|path| beside(loading, path)) {
@@ -193,7 +193,7 @@ fn file_of(node: &Node) -> Option<&str> {
     ["file_path", "path", "file"].iter().find_map(|key| holder.get(key)?.as_str())
 }
 
-fn read_rows(path: &Path, span: Span, loading: &mut Loading<'_>) -> Dataset {
+fn read_rows(path: &Path, span: NodeSpan, loading: &mut Loading<'_>) -> Dataset {
     let path = match described(path, span, loading) {
         Ok(path) => path,
         Err(problem) => {
@@ -223,12 +223,12 @@ fn read_rows(path: &Path, span: Span, loading: &mut Loading<'_>) -> Dataset {
 
 /// Returns the file of rows described by an AI GO! dataset file; other files contain
 /// the rows themselves.
-fn described(path: &Path, span: Span, loading: &Loading<'_>) -> Result<PathBuf, Box<Problem>> {
+fn described(path: &Path, span: NodeSpan, loading: &Loading<'_>) -> Result<PathBuf, Box<Problem>> {
     let extension = path.extension().and_then(|e| e.to_str()).unwrap_or("");
     if !matches!(extension, "yaml" | "yml") {
         return Ok(path.to_path_buf());
     }
-    let source = Source::open(path).map_err(|error| Problem::from(&error).at(span))?;
+    let source = SourceText::open(path).map_err(|error| Problem::from(&error).at(span))?;
     let parsed = parse(&source);
     let file = parsed.node.as_ref().and_then(file_of);
     match file {

@@ -4,20 +4,20 @@ use super::AiGo;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use toolmark_config::Problem;
-use toolmark_config::{Source, parse};
+use toolmark_config::{SourceText, parse};
 use toolmark_grade::Dialect;
-use toolmark_grade::{Grading, Plan, Selection};
+use toolmark_grade::{Grading, Plan, RunSelection};
 use toolmark_grade::{LoadOptions, Loading};
 use toolmark_outcome::{Environment, Profile, RunResult};
-use toolmark_trace::{Options, read};
+use toolmark_trace::{ReadOptions, read};
 
-struct Loaded {
+struct LoadedDialect {
     plan: Option<Plan>,
     problems: Vec<Problem>,
     text: String,
 }
 
-impl Loaded {
+impl LoadedDialect {
     fn good(self) -> Plan {
         let errors: Vec<_> = self.problems.iter().filter(|problem| problem.is_error()).collect();
         assert!(errors.is_empty(), "{errors:?}");
@@ -36,18 +36,18 @@ impl Loaded {
     }
 }
 
-fn load_with(text: &str, directory: &Path, options: &LoadOptions) -> Loaded {
-    let source = Source::new("task.yaml", text);
+fn load_with(text: &str, directory: &Path, options: &LoadOptions) -> LoadedDialect {
+    let source = SourceText::new("task.yaml", text);
     let parsed = parse(&source);
     let root = parsed.node.unwrap();
     assert!(AiGo.detect(&root) > 80, "{text}");
     let mut loading = Loading::new("task.yaml".into(), text, directory, options, crate::ALL);
     loading.problems = parsed.problems;
     let plan = AiGo.load(&root, &mut loading);
-    Loaded { plan, problems: loading.problems, text: text.to_owned() }
+    LoadedDialect { plan, problems: loading.problems, text: text.to_owned() }
 }
 
-fn load(text: &str) -> Loaded {
+fn load(text: &str) -> LoadedDialect {
     load_with(text, Path::new("."), &LoadOptions::default())
 }
 
@@ -83,8 +83,8 @@ fn trace(id: &str, prompt: &str, calls: &[&str], answer: &str) -> Value {
 fn grade(plan: &Plan, traces: &[Value]) -> RunResult {
     let lines: Vec<String> = traces.iter().map(Value::to_string).collect();
     let stream = std::io::Cursor::new(lines.join("\n").into_bytes());
-    let grading = Grading::new(plan, None, Environment::default(), Selection::default());
-    let runs = read(stream, "traces.jsonl", &Options::default()).unwrap();
+    let grading = Grading::new(plan, None, Environment::default(), RunSelection::default());
+    let runs = read(stream, "traces.jsonl", &ReadOptions::default()).unwrap();
     let results = runs.map(|run| grading.grade(&run).unwrap()).collect();
     grading.finish(results, Vec::new())
 }
@@ -524,8 +524,8 @@ scorers: [{type: function_call_coverage, function_calls: [a]}]
     };
     let rows = [row("a"), row("b"), row("a")].join("\n");
     let stream = std::io::Cursor::new(rows.into_bytes());
-    let grading = Grading::new(&plan, None, Environment::default(), Selection::default());
-    let outcomes = read(stream, "rows", &Options::default()).unwrap();
+    let grading = Grading::new(&plan, None, Environment::default(), RunSelection::default());
+    let outcomes = read(stream, "rows", &ReadOptions::default()).unwrap();
     let outcomes = outcomes.map(|run| grading.grade(&run).unwrap()).collect();
     let result = grading.finish(outcomes, Vec::new());
     let aggregates = &result.summary.aggregates;

@@ -1,15 +1,15 @@
 //! Shows required and actual calls side by side, for evidence and
 //! explanations.
 
-use super::function_call_coverage::Reading;
+use super::function_call_coverage::CoverageReading;
 use super::required::Required;
 use serde_json::Value;
 use toolmark_base::SortedMap;
 use toolmark_outcome::Outcome;
-use toolmark_outcome::View;
-use toolmark_outcome::{Evidence, Role, excerpt};
-use toolmark_outcome::{Explanation, Row, RowState};
-use toolmark_outcome::{Numbers, equal};
+use toolmark_outcome::TrajectoryView;
+use toolmark_outcome::{Evidence, EvidenceRole, excerpt};
+use toolmark_outcome::{Explanation, ExplanationRow, RowState};
+use toolmark_outcome::{NumberRules, equal};
 
 /// Maximum amount of evidence, and of suggested changes, per outcome.
 const SHOWN: usize = 20;
@@ -19,14 +19,14 @@ const EXTRA_ROWS: usize = 50;
 
 /// A requirement, a call, or both.
 #[derive(Clone, Copy)]
-struct Side {
+struct CoverageSide {
     item: Option<usize>,
     call: Option<usize>,
-    state: State,
+    state: RequirementState,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
+enum RequirementState {
     Made,
     OutOfOrder,
     OtherArguments,
@@ -34,7 +34,7 @@ enum State {
     Extra,
 }
 
-impl State {
+impl RequirementState {
     fn row(self) -> RowState {
         match self {
             Self::Made => RowState::Matched,
@@ -48,30 +48,34 @@ impl State {
 /// Requirements and calls side by side.
 pub(super) struct Sides<'a> {
     required: &'a [Required],
-    view: &'a View<'a>,
-    sides: Vec<Side>,
+    view: &'a TrajectoryView<'a>,
+    sides: Vec<CoverageSide>,
 }
 
 impl<'a> Sides<'a> {
     /// Pairs the requirements, in order, with calls. If order counts, an unexpected call
     /// is placed before the first requirement that is met later.
-    pub(super) fn new(required: &'a [Required], reading: &Reading, view: &'a View<'a>) -> Self {
+    pub(super) fn new(
+        required: &'a [Required],
+        reading: &CoverageReading,
+        view: &'a TrajectoryView<'a>,
+    ) -> Self {
         let mut taken = vec![false; reading.calls];
         let placed = reading.ordered.as_ref().unwrap_or(&reading.of_item);
         for &call in placed.iter().flatten() {
             taken[call] = true;
         }
-        let mut sides: Vec<Side> = Vec::with_capacity(required.len());
+        let mut sides: Vec<CoverageSide> = Vec::with_capacity(required.len());
         for (item, (&met, &placed)) in reading.of_item.iter().zip(placed).enumerate() {
             let (call, state) = match (met, placed) {
-                (_, Some(call)) => (Some(call), State::Made),
+                (_, Some(call)) => (Some(call), RequirementState::Made),
                 (Some(call), None) => {
                     let free = !std::mem::replace(&mut taken[call], true);
-                    (free.then_some(call), State::OutOfOrder)
+                    (free.then_some(call), RequirementState::OutOfOrder)
                 }
-                (None, None) => (None, State::NotMade),
+                (None, None) => (None, RequirementState::NotMade),
             };
-            sides.push(Side { item: Some(item), call, state });
+            sides.push(CoverageSide { item: Some(item), call, state });
         }
         pair_with_near_misses(&mut sides, required, view, &mut taken);
         let extras = interleave(sides, &taken, reading.ordered.is_some());
@@ -80,14 +84,16 @@ impl<'a> Sides<'a> {
 
     /// Adds evidence, notes and the explanation.
     pub(super) fn explain(&self, outcome: &mut Outcome) {
-        let mut evidence: Vec<(u8, &Side)> = self
+        let mut evidence: Vec<(u8, &CoverageSide)> = self
             .sides
             .iter()
             .map(|side| {
                 let weight = match side.state {
-                    State::NotMade | State::OtherArguments | State::OutOfOrder => 0,
-                    State::Made => 1,
-                    State::Extra => 2,
+                    RequirementState::NotMade
+                    | RequirementState::OtherArguments
+                    | RequirementState::OutOfOrder => 0,
+                    RequirementState::Made => 1,
+                    RequirementState::Extra => 2,
                 };
                 (weight, side)
             })
@@ -103,21 +109,25 @@ impl<'a> Sides<'a> {
         outcome.explanation = Some(self.explanation());
     }
 
-    fn words(&self, side: &Side) -> Option<String> {
+    fn words(&self, side: &CoverageSide) -> Option<String> {
         side.item.and_then(|item| Some(self.required.get(item)?.words()))
     }
 
-    fn evidence(&self, side: &Side) -> Evidence {
+    fn evidence(&self, side: &CoverageSide) -> Evidence {
         let words = self.words(side).unwrap_or_default();
         let (role, text) = match side.state {
-            State::Made => (Role::Matched, format!("required: {words}")),
-            State::OutOfOrder => (Role::Mismatch, format!("required: {words}, made out of order")),
-            State::OtherArguments => (
-                Role::Mismatch,
+            RequirementState::Made => (EvidenceRole::Matched, format!("required: {words}")),
+            RequirementState::OutOfOrder => {
+                (EvidenceRole::Mismatch, format!("required: {words}, made out of order"))
+            }
+            RequirementState::OtherArguments => (
+                EvidenceRole::Mismatch,
                 format!("required: {words}, {}", self.why(side).unwrap_or_default()),
             ),
-            State::NotMade => (Role::Missing, format!("required and not made: {words}")),
-            State::Extra => (Role::Extra, "not required".to_owned()),
+            RequirementState::NotMade => {
+                (EvidenceRole::Missing, format!("required and not made: {words}"))
+            }
+            RequirementState::Extra => (EvidenceRole::Extra, "not required".to_owned()),
         };
         match side.call.and_then(|call| self.view.calls().get(call)) {
             Some(seen) => self.view.evidence(role, text, *seen),
@@ -126,10 +136,10 @@ impl<'a> Sides<'a> {
     }
 
     /// Describes what is wrong.
-    fn why(&self, side: &Side) -> Option<String> {
+    fn why(&self, side: &CoverageSide) -> Option<String> {
         match side.state {
-            State::OutOfOrder => Some("made, but not in the required order".into()),
-            State::OtherArguments => {
+            RequirementState::OutOfOrder => Some("made, but not in the required order".into()),
+            RequirementState::OtherArguments => {
                 let expected = self.required.get(side.item?)?.arguments.as_ref()?;
                 let made = self.view.calls().get(side.call?)?.call.args.as_ref();
                 Some(match made.map(|args| (args, args.parsed())) {
@@ -140,13 +150,13 @@ impl<'a> Sides<'a> {
                     }
                 })
             }
-            State::Made | State::NotMade | State::Extra => None,
+            RequirementState::Made | RequirementState::NotMade | RequirementState::Extra => None,
         }
     }
 
     /// Returns a note about required calls that were made but failed.
     fn failed(&self) -> Option<String> {
-        let made = self.sides.iter().filter(|side| side.state == State::Made);
+        let made = self.sides.iter().filter(|side| side.state == RequirementState::Made);
         let failed: Vec<String> = made
             .filter_map(|side| self.view.calls().get(side.call?))
             .filter(|seen| seen.call.status.is_error())
@@ -161,14 +171,14 @@ impl<'a> Sides<'a> {
         let mut explanation = Explanation::default();
         let mut extras = 0;
         for side in &self.sides {
-            if side.state == State::Extra {
+            if side.state == RequirementState::Extra {
                 extras += 1;
                 if extras > EXTRA_ROWS {
                     explanation.elided += 1;
                     continue;
                 }
             }
-            let is_good = matches!(side.state, State::Made | State::Extra);
+            let is_good = matches!(side.state, RequirementState::Made | RequirementState::Extra);
             if !is_good {
                 explanation.divergence.get_or_insert(explanation.rows.len());
                 if explanation.repair.len() < SHOWN {
@@ -176,7 +186,7 @@ impl<'a> Sides<'a> {
                 }
             }
             let call = side.call.and_then(|call| self.view.calls().get(call));
-            explanation.rows.push(Row {
+            explanation.rows.push(ExplanationRow {
                 expected: self.words(side).map(Into::into),
                 call: call.map(|seen| self.view.call_ref(*seen)),
                 state: side.state.row(),
@@ -186,10 +196,10 @@ impl<'a> Sides<'a> {
         explanation
     }
 
-    fn repair(&self, side: &Side) -> Option<String> {
+    fn repair(&self, side: &CoverageSide) -> Option<String> {
         let words = self.words(side)?;
         Some(match side.state {
-            State::OutOfOrder => format!("make the call {words} in its place"),
+            RequirementState::OutOfOrder => format!("make the call {words} in its place"),
             _ => format!("make the call {words}"),
         })
     }
@@ -198,9 +208,9 @@ impl<'a> Sides<'a> {
 /// Pairs unmet requirements that have arguments with unused calls of the same
 /// function.
 fn pair_with_near_misses(
-    sides: &mut [Side],
+    sides: &mut [CoverageSide],
     required: &[Required],
-    view: &View<'_>,
+    view: &TrajectoryView<'_>,
     taken: &mut [bool],
 ) {
     let mut near: SortedMap<String, Vec<usize>> = SortedMap::new();
@@ -209,7 +219,7 @@ fn pair_with_near_misses(
             near.entry(seen.call.name.full().into_owned()).or_default().push(call);
         }
     }
-    for side in sides.iter_mut().filter(|side| side.state == State::NotMade) {
+    for side in sides.iter_mut().filter(|side| side.state == RequirementState::NotMade) {
         let Some(required) = side.item.and_then(|item| required.get(item)) else { continue };
         if required.arguments.is_none() {
             continue;
@@ -217,18 +227,19 @@ fn pair_with_near_misses(
         if let Some(call) = near.get_mut(&required.name).and_then(Vec::pop) {
             taken[call] = true;
             side.call = Some(call);
-            side.state = State::OtherArguments;
+            side.state = RequirementState::OtherArguments;
         }
     }
 }
 
 /// Returns the sides with the unused calls between or after them.
-fn interleave(sides: Vec<Side>, taken: &[bool], in_order: bool) -> Vec<Side> {
+fn interleave(sides: Vec<CoverageSide>, taken: &[bool], in_order: bool) -> Vec<CoverageSide> {
     let mut free = (0..taken.len()).filter(|call| !taken[*call]).peekable();
-    let extra = |call| Side { item: None, call: Some(call), state: State::Extra };
+    let extra =
+        |call| CoverageSide { item: None, call: Some(call), state: RequirementState::Extra };
     let mut all = Vec::with_capacity(sides.len());
     for side in sides {
-        if let (true, State::Made, Some(made)) = (in_order, side.state, side.call) {
+        if let (true, RequirementState::Made, Some(made)) = (in_order, side.state, side.call) {
             while let Some(call) = free.next_if(|call| *call < made) {
                 all.push(extra(call));
             }
@@ -247,7 +258,7 @@ fn difference(expected: &Value, made: &Value) -> String {
     for (key, value) in expected {
         match made.get(key) {
             None => return format!("made without {key}"),
-            Some(other) if !equal(value, other, Numbers::Json) => {
+            Some(other) if !equal(value, other, NumberRules::Json) => {
                 let (value, other) = (excerpt(&value.to_string()), excerpt(&other.to_string()));
                 return format!("made with {key} {other} instead of {value}");
             }

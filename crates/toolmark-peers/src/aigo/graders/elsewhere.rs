@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use std::sync::Arc;
 use toolmark_grade::{
-    Cost, Determinism, Grader, GraderInfo, Reference, Scope, Taxonomy, schema_of,
+    AnswerCost, Determinism, GradeScope, Grader, GraderInfo, Reference, Taxonomy, schema_of,
 };
 use toolmark_outcome::Profile;
 use toolmark_outcome::Subject;
@@ -12,7 +12,7 @@ use toolmark_outcome::{Cause, Outcome};
 
 /// A scorer of AI GO! that is not run here.
 #[derive(Debug, Deserialize, JsonSchema)]
-struct Config {
+struct UnsupportedScorerConfig {
     /// Type of the scorer.
     scorer: Scorer,
 }
@@ -54,14 +54,14 @@ config:
   scorer: model_as_a_judge_scorer",
     taxonomy: Taxonomy {
         determinism: Determinism::Judge,
-        cost: Cost::High,
+        cost: AnswerCost::High,
         reference: Reference::Free,
-        scope: Scope::Trajectory,
+        scope: GradeScope::Trajectory,
     },
     profiles: &[Profile::AiGo],
-    schema: schema_of::<Config>,
+    schema: schema_of::<UnsupportedScorerConfig>,
     build: |building| {
-        let config = building.read::<Config>()?;
+        let config = building.read::<UnsupportedScorerConfig>()?;
         Some(Arc::new(Elsewhere(config.scorer)))
     },
 };

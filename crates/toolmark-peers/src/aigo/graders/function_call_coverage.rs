@@ -16,9 +16,9 @@ use toolmark_match::Mention;
 use toolmark_match::engine::{Grid, align, assign};
 use toolmark_outcome::Profile;
 use toolmark_outcome::Subject;
-use toolmark_outcome::View;
-use toolmark_outcome::{Cause, Contrast, Metrics, Outcome, Verdict};
-use toolmark_outcome::{Numbers, equal};
+use toolmark_outcome::TrajectoryView;
+use toolmark_outcome::{Cause, Contrast, GraderMetrics, Outcome, Verdict};
+use toolmark_outcome::{NumberRules, equal};
 use toolmark_trace::{Call, Fact};
 
 /// Maximum number of pairs of call and requirement.
@@ -26,20 +26,20 @@ const MAX_PAIRS: usize = 1 << 26;
 
 /// Required function calls.
 #[derive(Debug, Deserialize, JsonSchema)]
-struct Config {
+struct FunctionCallCoverageConfig {
     /// Required calls: names, or objects with `name` and `arguments`. A
     /// name that is listed twice must be called twice.
     #[schemars(with = "WrittenCalls")]
     function_calls: Node,
     /// Whether the calls must be made in the order of the list.
     #[serde(default)]
-    mode: Mode,
+    mode: OrderMode,
 }
 
 /// Whether order counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-enum Mode {
+enum OrderMode {
     /// The calls may come in any order.
     #[default]
     AnyOrder,
@@ -82,9 +82,9 @@ config:
   mode: in_order",
     taxonomy: Taxonomy::EXPECTED,
     profiles: &[Profile::AiGo],
-    schema: schema_of::<Config>,
+    schema: schema_of::<FunctionCallCoverageConfig>,
     build: |building| {
-        let config = building.read::<Config>()?;
+        let config = building.read::<FunctionCallCoverageConfig>()?;
         let required = required(&config.function_calls, building)?;
         Some(Arc::new(Coverage {
             required,
@@ -97,14 +97,14 @@ config:
 
 struct Coverage {
     required: Vec<Required>,
-    mode: Mode,
+    mode: OrderMode,
     profile: Profile,
     contrast: Option<Profile>,
 }
 
 /// Whether a call meets a requirement.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Fit {
+enum RequirementFit {
     Yes,
     No,
     /// The trace does not record the arguments needed to decide.
@@ -112,7 +112,7 @@ enum Fit {
 }
 
 /// Result of one reading of the requirements.
-pub(super) struct Reading {
+pub(super) struct CoverageReading {
     /// Call assigned to each requirement, by index in the view.
     pub(super) of_item: Vec<Option<usize>>,
     /// Assigned calls in order, if order counts.
@@ -123,15 +123,15 @@ pub(super) struct Reading {
     pub(super) calls: usize,
 }
 
-impl Reading {
+impl CoverageReading {
     fn made(&self) -> usize {
         self.of_item.iter().flatten().count()
     }
 
-    fn metrics(&self) -> Metrics {
+    fn metrics(&self) -> GraderMetrics {
         let (made, total) = (self.made(), self.of_item.len());
         let coverage = if total == 0 { 1.0 } else { made as f64 / total as f64 };
-        let mut metrics = Metrics::new();
+        let mut metrics = GraderMetrics::new();
         let mut insert = |name: &str, value: Value| metrics.insert(name.to_owned(), value);
         insert("all_required_calls_made", Value::from(if self.all { 1.0 } else { 0.0 }));
         insert("required_calls_coverage", Value::from(coverage));
@@ -193,7 +193,7 @@ impl Grader for Coverage {
 
 impl Coverage {
     /// Returns grids of the calls that meet, and that may meet, each requirement.
-    fn grids(&self, view: &View<'_>) -> (Grid, Grid) {
+    fn grids(&self, view: &TrajectoryView<'_>) -> (Grid, Grid) {
         let (calls, items) = (view.calls(), &self.required);
         let mut by_name: SortedMap<&str, Vec<usize>> = SortedMap::new();
         for (item, required) in items.iter().enumerate() {
@@ -205,41 +205,41 @@ impl Coverage {
         for (call, seen) in calls.iter().enumerate() {
             for &item in by_name.get(&*seen.call.name.full()).into_iter().flatten() {
                 match fit(items[item].arguments.as_ref(), seen.call, lacks_arguments) {
-                    Fit::Yes => sure.set(call, item),
-                    Fit::Open => open.set(call, item),
-                    Fit::No => {}
+                    RequirementFit::Yes => sure.set(call, item),
+                    RequirementFit::Open => open.set(call, item),
+                    RequirementFit::No => {}
                 }
             }
         }
         (sure, open)
     }
 
-    fn read(&self, grid: &Grid) -> Reading {
+    fn read(&self, grid: &Grid) -> CoverageReading {
         let of_item = assign(grid);
         let complete = of_item.iter().all(Option::is_some);
         // The grid is small enough: its pairs were counted.
         let ordered = match self.mode {
-            Mode::AnyOrder => None,
-            Mode::InOrder => align(grid).ok(),
+            OrderMode::AnyOrder => None,
+            OrderMode::InOrder => align(grid).ok(),
         };
         let all = match (&ordered, self.mode) {
             (Some(ordered), _) => ordered.iter().all(Option::is_some),
-            (None, Mode::AnyOrder) => complete,
-            (None, Mode::InOrder) => false,
+            (None, OrderMode::AnyOrder) => complete,
+            (None, OrderMode::InOrder) => false,
         };
-        Reading { of_item, ordered, all, calls: grid.calls() }
+        CoverageReading { of_item, ordered, all, calls: grid.calls() }
     }
 
     /// Counts as AI GO! does: entries with arguments first, each taking the first
     /// free matching call, with the order checked separately.
-    fn as_aigo(&self, view: &View<'_>) -> Reading {
+    fn as_aigo(&self, view: &TrajectoryView<'_>) -> CoverageReading {
         let calls = view.calls();
         let fits = |item: usize, call: usize| {
             let (required, call) = (&self.required[item], calls[call].call);
             *call.name.full() == *required.name
                 && required.arguments.as_ref().is_none_or(|expected| {
                     let made = call.args.as_ref().and_then(|args| args.parsed());
-                    made.is_some_and(|made| equal(expected, made, Numbers::Python))
+                    made.is_some_and(|made| equal(expected, made, NumberRules::Python))
                 })
         };
         let mut used = vec![false; calls.len()];
@@ -256,22 +256,24 @@ impl Coverage {
         }
         let mut all = of_item.iter().all(Option::is_some);
         let mut ordered = None;
-        if self.mode == Mode::InOrder {
+        if self.mode == OrderMode::InOrder {
             let mut rest = 0..calls.len();
             let scan: Vec<_> = items.map(|item| rest.find(|&call| fits(item, call))).collect();
             all &= scan.iter().all(Option::is_some);
             ordered = Some(scan);
         }
-        Reading { of_item, ordered, all, calls: calls.len() }
+        CoverageReading { of_item, ordered, all, calls: calls.len() }
     }
 
-    fn outcome(&self, reading: &Reading, view: &View<'_>) -> Outcome {
+    fn outcome(&self, reading: &CoverageReading, view: &TrajectoryView<'_>) -> Outcome {
         let (made, total) = (reading.made(), self.required.len());
         let reason = match (reading.all, total, self.mode) {
             (_, 0, _) => "no call is required".to_owned(),
-            (true, _, Mode::AnyOrder) => format!("all {total} required calls were made"),
-            (true, _, Mode::InOrder) => format!("all {total} required calls were made, in order"),
-            (false, _, Mode::InOrder) if made == total => {
+            (true, _, OrderMode::AnyOrder) => format!("all {total} required calls were made"),
+            (true, _, OrderMode::InOrder) => {
+                format!("all {total} required calls were made, in order")
+            }
+            (false, _, OrderMode::InOrder) if made == total => {
                 format!("all {total} required calls were made, but not in order")
             }
             (false, ..) => {
@@ -293,7 +295,7 @@ impl Coverage {
 }
 
 /// Returns a note if AI GO! counts differently.
-fn contrast(own: &Reading, theirs: &Reading) -> Option<Contrast> {
+fn contrast(own: &CoverageReading, theirs: &CoverageReading) -> Option<Contrast> {
     let (mine, other) = (own.metrics(), theirs.metrics());
     let differ = mine.iter().filter(|(name, value)| other.get(*name) != Some(value));
     let differ: Vec<String> = differ
@@ -315,18 +317,18 @@ fn contrast(own: &Reading, theirs: &Reading) -> Option<Contrast> {
 }
 
 /// Compares the arguments of a call.
-fn fit(expected: Option<&Value>, call: &Call, lacks_arguments: bool) -> Fit {
-    let Some(expected) = expected else { return Fit::Yes };
+fn fit(expected: Option<&Value>, call: &Call, lacks_arguments: bool) -> RequirementFit {
+    let Some(expected) = expected else { return RequirementFit::Yes };
     let is_empty = expected.as_object().is_some_and(Map::is_empty);
     let fits = match &call.args {
-        None if lacks_arguments => return Fit::Open,
+        None if lacks_arguments => return RequirementFit::Open,
         None => is_empty,
         Some(args) => match args.parsed() {
-            Some(made) => equal(expected, made, Numbers::Json),
+            Some(made) => equal(expected, made, NumberRules::Json),
             None => is_empty && args.raw().trim().is_empty(),
         },
     };
-    if fits { Fit::Yes } else { Fit::No }
+    if fits { RequirementFit::Yes } else { RequirementFit::No }
 }
 
 #[cfg(test)]

@@ -7,18 +7,18 @@ use std::sync::Arc;
 use toolmark_base::SortedSet;
 use toolmark_config::Node;
 use toolmark_grade::{Grader, GraderInfo, Taxonomy, schema_of};
+use toolmark_outcome::EvidenceRole;
 use toolmark_outcome::Outcome;
 use toolmark_outcome::Profile;
-use toolmark_outcome::Role;
 use toolmark_outcome::Subject;
-use toolmark_outcome::{Explanation, Row, RowState};
+use toolmark_outcome::{Explanation, ExplanationRow, RowState};
 
 /// Maximum number of calls shown per outcome.
 const SHOWN: usize = 20;
 
 /// Functions that must not be called.
 #[derive(Debug, Deserialize, JsonSchema)]
-struct Config {
+struct FunctionCallDisallowedConfig {
     /// Names of the functions, as a list or as JSON text with one.
     #[serde(alias = "function_calls", alias = "disallowed_functions")]
     #[schemars(with = "WrittenNames")]
@@ -53,9 +53,9 @@ config:
   function_names: [delete_account, wire_transfer]",
     taxonomy: Taxonomy::TRAJECTORY,
     profiles: &[Profile::AiGo],
-    schema: schema_of::<Config>,
+    schema: schema_of::<FunctionCallDisallowedConfig>,
     build: |building| {
-        let config = building.read::<Config>()?;
+        let config = building.read::<FunctionCallDisallowedConfig>()?;
         let list = names(&config.function_names, building)?;
         if list.is_empty() {
             let span = config.function_names.span;
@@ -99,14 +99,14 @@ impl Grader for Disallowed {
             .with_evidence(
                 made.iter()
                     .take(SHOWN)
-                    .map(|seen| view.evidence(Role::Violation, "disallowed", *seen)),
+                    .map(|seen| view.evidence(EvidenceRole::Violation, "disallowed", *seen)),
             );
         if made.len() > SHOWN {
             let note = format!("{} more disallowed calls are left out", made.len() - SHOWN);
             outcome.notes.push(note.into());
         }
         if !holds {
-            let row = |seen: &toolmark_outcome::IndexedCall<'_>| Row {
+            let row = |seen: &toolmark_outcome::IndexedCall<'_>| ExplanationRow {
                 expected: None,
                 call: Some(view.call_ref(*seen)),
                 state: RowState::Forbidden,

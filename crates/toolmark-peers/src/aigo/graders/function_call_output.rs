@@ -9,8 +9,8 @@ use toolmark_match::Mention;
 use toolmark_outcome::Profile;
 use toolmark_outcome::Subject;
 use toolmark_outcome::{Cause, Outcome, Verdict};
-use toolmark_outcome::{Evidence, Role};
-use toolmark_outcome::{IndexedCall, View};
+use toolmark_outcome::{Evidence, EvidenceRole};
+use toolmark_outcome::{IndexedCall, TrajectoryView};
 use toolmark_pattern::Pattern;
 
 /// Maximum number of calls shown per outcome.
@@ -18,7 +18,7 @@ const SHOWN: usize = 20;
 
 /// A function and the pattern for its outputs.
 #[derive(Debug, Deserialize, JsonSchema)]
-struct Config {
+struct FunctionCallOutputConfig {
     /// Name of the function whose outputs are searched.
     function_name: String,
     /// Regular expression, which may match anywhere in an output.
@@ -46,11 +46,11 @@ macro_rules! output {
             ),
             taxonomy: Taxonomy::TRAJECTORY,
             profiles: &[Profile::AiGo],
-            schema: schema_of::<Config>,
+            schema: schema_of::<FunctionCallOutputConfig>,
             build: |building| {
-                let config = building.read::<Config>()?;
+                let config = building.read::<FunctionCallOutputConfig>()?;
                 let pattern = building.pattern(&config.pattern)?;
-                Some(Arc::new(Output { function: config.function_name, pattern, wanted: $wanted }))
+                Some(Arc::new(FunctionOutput { function: config.function_name, pattern, wanted: $wanted }))
             },
         };
     };
@@ -74,13 +74,13 @@ output!(
      called has no such output: that passes, and a note says so."
 );
 
-struct Output {
+struct FunctionOutput {
     function: String,
     pattern: Pattern,
     wanted: bool,
 }
 
-impl Grader for Output {
+impl Grader for FunctionOutput {
     fn mentions(&self) -> Vec<Mention> {
         vec![Mention::exact(&self.function)]
     }
@@ -123,25 +123,26 @@ impl Grader for Output {
             if let Some(seen) = exhausted {
                 let reason = format!("/{}/ took too many steps on an output", self.pattern);
                 return Outcome::unknown(Cause::Limit, reason).with_evidence([view.evidence(
-                    Role::Context,
+                    EvidenceRole::Context,
                     "too many steps",
                     seen,
                 )]);
             }
             if let Some(seen) = unrecorded {
                 let reason = format!("the trace does not record the outputs of {}", self.function);
-                return Outcome::unknown(Cause::MissingEvidence, reason)
-                    .with_evidence([view.evidence(Role::Context, "no output recorded", seen)]);
+                return Outcome::unknown(Cause::MissingEvidence, reason).with_evidence([
+                    view.evidence(EvidenceRole::Context, "no output recorded", seen)
+                ]);
             }
         }
         self.outcome(view, &calls, &matched)
     }
 }
 
-impl Output {
+impl FunctionOutput {
     fn outcome(
         &self,
-        view: &View<'_>,
+        view: &TrajectoryView<'_>,
         calls: &[IndexedCall<'_>],
         matched: &[(IndexedCall<'_>, String)],
     ) -> Outcome {
@@ -154,7 +155,7 @@ impl Output {
             (1, 1) => format!("/{pattern}/ is in the output of {function}"),
             (some, all) => format!("/{pattern}/ is in {some} of the {all} outputs of {function}"),
         };
-        let role = if self.wanted { Role::Matched } else { Role::Violation };
+        let role = if self.wanted { EvidenceRole::Matched } else { EvidenceRole::Violation };
         let mut outcome = Outcome::scored(Verdict::of(holds), f64::from(u8::from(holds)), reason)
             .with_metric("is_correct", f64::from(u8::from(holds)))
             .with_evidence(matched.iter().take(SHOWN).map(|(seen, text)| {
@@ -170,12 +171,11 @@ impl Output {
                 let text = format!("no call of {function}");
                 outcome.evidence.push(Evidence::absence(text));
             }
-            (calls, false) if self.wanted => outcome.evidence.extend(
-                calls
-                    .iter()
-                    .take(SHOWN)
-                    .map(|seen| view.evidence(Role::Mismatch, "its output does not match", *seen)),
-            ),
+            (calls, false) if self.wanted => {
+                outcome.evidence.extend(calls.iter().take(SHOWN).map(|seen| {
+                    view.evidence(EvidenceRole::Mismatch, "its output does not match", *seen)
+                }))
+            }
             _ => {}
         }
         outcome

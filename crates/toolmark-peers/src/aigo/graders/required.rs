@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde_json::Value;
-use toolmark_config::{Kind, Node, Problem, Span};
+use toolmark_config::{Node, NodeKind, NodeSpan, Problem};
 use toolmark_match::Building;
 use toolmark_outcome::excerpt;
 
@@ -59,8 +59,8 @@ pub(super) enum WrittenCall {
 pub(super) fn required(node: &Node, building: &mut Building<'_>) -> Option<Vec<Required>> {
     let parsed;
     let items = match &node.kind {
-        Kind::List(items) => items,
-        Kind::Text(text) => {
+        NodeKind::List(items) => items,
+        NodeKind::Text(text) => {
             parsed = from_text(text, node.span, building)?;
             parsed.as_list().unwrap_or_default()
         }
@@ -76,7 +76,7 @@ pub(super) fn required(node: &Node, building: &mut Building<'_>) -> Option<Vec<R
 }
 
 /// Parses a list in JSON text.
-fn from_text(text: &str, span: Span, building: &mut Building<'_>) -> Option<Node> {
+fn from_text(text: &str, span: NodeSpan, building: &mut Building<'_>) -> Option<Node> {
     let (code, message, help) = if text.contains("{{") || text.contains("{%") {
         let message = "a template needs the row of a dataset to be filled in from".to_owned();
         let help = "name the dataset in the spec or with --dataset, or write the calls as a list";
@@ -99,11 +99,11 @@ fn from_text(text: &str, span: Span, building: &mut Building<'_>) -> Option<Node
     None
 }
 
-fn read_call(node: &Node, list: Span, building: &mut Building<'_>) -> Option<Required> {
-    let place = |span: Span| span.known().unwrap_or(list);
+fn read_call(node: &Node, list: NodeSpan, building: &mut Building<'_>) -> Option<Required> {
+    let place = |span: NodeSpan| span.known().unwrap_or(list);
     let entries = match &node.kind {
-        Kind::Text(name) => return Some(Required { name: name.to_string(), arguments: None }),
-        Kind::Map(entries) => entries,
+        NodeKind::Text(name) => return Some(Required { name: name.to_string(), arguments: None }),
+        NodeKind::Map(entries) => entries,
         _ => {
             let found = node.word();
             let message = format!("expected a name or an object with a `name`, found {found}");

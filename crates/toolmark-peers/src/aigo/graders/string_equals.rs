@@ -4,13 +4,13 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 use std::sync::Arc;
-use toolmark_config::{Problem, Span, Spanned};
+use toolmark_config::{NodeSpan, Problem, Spanned};
 use toolmark_grade::{Grader, GraderInfo, Taxonomy, schema_of};
 use toolmark_match::Building;
 use toolmark_outcome::Profile;
 use toolmark_outcome::Subject;
 use toolmark_outcome::{Cause, Outcome};
-use toolmark_outcome::{Evidence, Role, excerpt};
+use toolmark_outcome::{Evidence, EvidenceRole, excerpt};
 
 /// A text that the answer must equal.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -89,7 +89,10 @@ config:
     schema: schema_of::<TextConfig>,
     build: |building| {
         let config = building.read::<TextConfig>()?;
-        Some(Arc::new(Equals { wanted: Wanted::Text(config.ground_truth), value: config.value }))
+        Some(Arc::new(Equals {
+            wanted: StringExpectation::Text(config.ground_truth),
+            value: config.value,
+        }))
     },
 };
 
@@ -121,7 +124,7 @@ config:
             building.reject(truth.span, "unknown-choice", message);
             return None;
         }
-        Some(Arc::new(Equals { wanted: Wanted::Choice { right, choices }, value: None }))
+        Some(Arc::new(Equals { wanted: StringExpectation::Choice { right, choices }, value: None }))
     },
 };
 
@@ -146,7 +149,7 @@ fn choices(written: &Spanned<Choices>, building: &mut Building<'_>) -> Option<Ve
 }
 
 /// Returns the single character of a choice.
-fn single(choice: &str, span: Span, building: &mut Building<'_>) -> Option<char> {
+fn single(choice: &str, span: NodeSpan, building: &mut Building<'_>) -> Option<char> {
     let mut chars = choice.chars();
     match (chars.next(), chars.next()) {
         (Some(one), None) => Some(one),
@@ -158,13 +161,13 @@ fn single(choice: &str, span: Span, building: &mut Building<'_>) -> Option<char>
     }
 }
 
-enum Wanted {
+enum StringExpectation {
     Text(String),
     Choice { right: char, choices: Vec<char> },
 }
 
 struct Equals {
-    wanted: Wanted,
+    wanted: StringExpectation,
     value: Option<String>,
 }
 
@@ -183,16 +186,16 @@ impl Grader for Equals {
         };
         let what = if self.value.is_some() { "the value" } else { "the answer" };
         let (holds, reason, validity) = match &self.wanted {
-            Wanted::Text(wanted) if wanted == text => {
+            StringExpectation::Text(wanted) if wanted == text => {
                 (true, format!("{what} is {}", quoted(wanted)), None)
             }
-            Wanted::Text(wanted) => {
+            StringExpectation::Text(wanted) => {
                 let near = wanted.trim().eq_ignore_ascii_case(text.trim());
                 let hint = if near { " (only case or white space differ)" } else { "" };
                 let (wanted, text) = (quoted(wanted), quoted(text));
                 (false, format!("{what} is {text} instead of {wanted}{hint}"), None)
             }
-            Wanted::Choice { right, choices } => match chosen(text, choices) {
+            StringExpectation::Choice { right, choices } => match chosen(text, choices) {
                 Some(choice) if choice == *right => {
                     (true, format!("the choice is {right}"), Some("VALID"))
                 }
@@ -205,7 +208,7 @@ impl Grader for Equals {
                 }
             },
         };
-        let role = if holds { Role::Matched } else { Role::Mismatch };
+        let role = if holds { EvidenceRole::Matched } else { EvidenceRole::Mismatch };
         let mut evidence = Evidence::words(role, what).with_excerpt(text);
         if self.value.is_none()
             && let Some((event, _)) = subject.view.messages().last()

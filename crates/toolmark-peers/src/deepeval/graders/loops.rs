@@ -4,7 +4,7 @@ use super::similarity::ratio;
 use crate::scores::python::{sorted_dumps, text};
 use serde_json::Value;
 use toolmark_base::{SortedMap, SortedSet};
-use toolmark_outcome::View;
+use toolmark_outcome::TrajectoryView;
 use toolmark_trace::{Call, Payload, Trajectory};
 
 /// Weights of the three checks.
@@ -79,7 +79,7 @@ pub(crate) struct Checks {
 }
 
 /// Returns the total score and the scores of the three checks; `None` if texts are too long.
-pub(crate) fn score(checks: &Checks, view: &View<'_>) -> Option<(f64, [f64; 3])> {
+pub(crate) fn score(checks: &Checks, view: &TrajectoryView<'_>) -> Option<(f64, [f64; 3])> {
     let [calls, words, cycles] = checks.enabled;
     let mut parts = [1.0; 3];
     if calls {
@@ -103,7 +103,7 @@ fn args(call: &Call) -> Value {
 }
 
 /// Scores equal calls anywhere in the run, however far apart.
-fn repetition(threshold: usize, view: &View<'_>) -> f64 {
+fn repetition(threshold: usize, view: &TrajectoryView<'_>) -> f64 {
     let mut counts: SortedMap<(String, Vec<String>), usize> = SortedMap::new();
     for seen in view.calls() {
         let args = match args(seen.call) {
@@ -131,7 +131,7 @@ fn content_words(words: &str) -> Vec<String> {
 }
 
 /// Scores consecutive messages of the model that are nearly the same.
-fn stagnation(threshold: f64, view: &View<'_>) -> Option<f64> {
+fn stagnation(threshold: f64, view: &TrajectoryView<'_>) -> Option<f64> {
     let mut most: f64 = 0.0;
     let mut before: Vec<String> = Vec::new();
     for (_, words) in view.messages() {

@@ -1,9 +1,11 @@
 //! DeepEval's `ToolCorrectnessMetric`, without the judge of available tools.
 
-use crate::scores::calls::{Expected, Made};
+use crate::scores::calls::{ActualCall, ScoredCall};
 use crate::scores::matching::{by_position, paired};
 use crate::scores::python::{same, same_option};
-use crate::scores::system::{Answer, Answered, Mode, ModeInput, Options, Stop, System};
+use crate::scores::system::{
+    Answered, ComparisonMode, ModeAnswer, ModeInput, NoAnswer, System, SystemOptions,
+};
 use serde_json::{Map, Value};
 use toolmark_match::engine::weigh_in_order;
 use toolmark_outcome::Profile;
@@ -14,19 +16,19 @@ pub(crate) static SYSTEM: System = System {
     threshold: 0.5,
     options: &["evaluation_params", "strict"],
     modes: &[
-        Mode {
+        ComparisonMode {
             word: "default",
             aliases: &["any_order", "superset"],
             own: Some("any_order"),
             score: |asked| answer(asked, default),
         },
-        Mode {
+        ComparisonMode {
             word: "exact",
             aliases: &["strict"],
             own: Some("exact"),
             score: |asked| answer(asked, exact),
         },
-        Mode {
+        ComparisonMode {
             word: "ordering",
             aliases: &["in_order"],
             own: Some("in_order"),
@@ -36,10 +38,10 @@ pub(crate) static SYSTEM: System = System {
 };
 
 /// A score between 0 and 1, and its pairs.
-type Scored = Result<(f64, Vec<Option<usize>>), Stop>;
+type ScoredPairs = Result<(f64, Vec<Option<usize>>), NoAnswer>;
 
 /// Returns the score; in strict mode, any score below 1 becomes 0.
-fn answer(asked: &ModeInput<'_>, score: fn(&ModeInput<'_>) -> Scored) -> Answered {
+fn answer(asked: &ModeInput<'_>, score: fn(&ModeInput<'_>) -> ScoredPairs) -> Answered {
     let (score, pairs) = match (asked.expected.len(), asked.made.len()) {
         (0, 0) => (1.0, Vec::new()),
         (0, _) => (0.0, Vec::new()),
@@ -47,12 +49,12 @@ fn answer(asked: &ModeInput<'_>, score: fn(&ModeInput<'_>) -> Scored) -> Answere
     };
     let threshold = if asked.options.strict { 1.0 } else { asked.options.threshold.unwrap_or(0.5) };
     let score = if asked.options.strict && score < threshold { 0.0 } else { score };
-    Ok(Answer { passed: Some(score >= threshold), ..Answer::of(score).paired(pairs) })
+    Ok(ModeAnswer { passed: Some(score >= threshold), ..ModeAnswer::of(score).paired(pairs) })
 }
 
-fn exact(asked: &ModeInput<'_>) -> Scored {
+fn exact(asked: &ModeInput<'_>) -> ScoredPairs {
     let options = asked.options;
-    let pairs = by_position(asked, &|expected: &Expected, made: &Made<'_>| {
+    let pairs = by_position(asked, &|expected: &ScoredCall, made: &ActualCall<'_>| {
         expected.name == made.name
             && (!options.compare_args || same_option(expected.args.as_ref(), made.args.as_ref()))
             && (!options.compare_output
@@ -63,7 +65,11 @@ fn exact(asked: &ModeInput<'_>) -> Scored {
 }
 
 /// Returns the value of a call for an expected call of the same name.
-fn worth(options: &Options, expected: &Expected, made: &Made<'_>) -> Result<f64, Stop> {
+fn worth(
+    options: &SystemOptions,
+    expected: &ScoredCall,
+    made: &ActualCall<'_>,
+) -> Result<f64, NoAnswer> {
     if expected.name != made.name {
         return Ok(0.0);
     }
@@ -76,13 +82,13 @@ fn worth(options: &Options, expected: &Expected, made: &Made<'_>) -> Result<f64,
 }
 
 /// Returns the share of all keys whose values are equal; nested objects count partially.
-fn arguments(expected: Option<&Value>, made: Option<&Value>) -> Result<f64, Stop> {
+fn arguments(expected: Option<&Value>, made: Option<&Value>) -> Result<f64, NoAnswer> {
     if same_option(expected, made) {
         return Ok(1.0);
     }
     match (expected, made) {
         (Some(Value::Object(expected)), Some(Value::Object(made))) => Ok(objects(expected, made)),
-        _ => Err(Stop::raised("input parameters that are no object are compared by key")),
+        _ => Err(NoAnswer::raised("input parameters that are no object are compared by key")),
     }
 }
 
@@ -101,8 +107,8 @@ fn objects(expected: &Map<String, Value>, made: &Map<String, Value>) -> f64 {
     sum
 }
 
-fn table(asked: &ModeInput<'_>) -> Result<Vec<Vec<f64>>, Stop> {
-    let row = |expected: &Expected| {
+fn table(asked: &ModeInput<'_>) -> Result<Vec<Vec<f64>>, NoAnswer> {
+    let row = |expected: &ScoredCall| {
         asked.made.iter().map(|made| worth(asked.options, expected, made)).collect()
     };
     asked.expected.iter().map(row).collect()
@@ -110,9 +116,9 @@ fn table(asked: &ModeInput<'_>) -> Result<Vec<Vec<f64>>, Stop> {
 
 /// Assigns the best unused call. Used calls are identified by value, so the second
 /// of two equal calls is never found.
-fn default(asked: &ModeInput<'_>) -> Scored {
+fn default(asked: &ModeInput<'_>) -> ScoredPairs {
     let worth = table(asked)?;
-    let is_same = |a: &Made<'_>, b: &Made<'_>| {
+    let is_same = |a: &ActualCall<'_>, b: &ActualCall<'_>| {
         a.name == b.name
             && same_option(a.args.as_ref(), b.args.as_ref())
             && same_option(a.output.as_ref(), b.output.as_ref())
@@ -137,7 +143,7 @@ fn default(asked: &ModeInput<'_>) -> Scored {
     Ok((sum / worth.len() as f64, pairs))
 }
 
-fn ordering(asked: &ModeInput<'_>) -> Scored {
+fn ordering(asked: &ModeInput<'_>) -> ScoredPairs {
     let worth = table(asked)?;
     let pairs = weigh_in_order(asked.expected.len(), asked.made.len(), |expected, made| {
         Some(worth[expected][made]).filter(|worth| *worth > 0.0)

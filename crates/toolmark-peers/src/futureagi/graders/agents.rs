@@ -2,7 +2,7 @@
 //! and patterns.
 
 use crate::scores::python::{dumps, rounded, same, sorted_dumps, text};
-use crate::scores::suite::input::{Input, Step};
+use crate::scores::suite::input::{SuiteInput, SuiteStep};
 use serde_json::Value;
 use toolmark_base::SortedSet;
 use toolmark_pattern::{Pattern, PatternError};
@@ -82,7 +82,7 @@ fn share(part: usize, whole: usize) -> f64 {
 
 /// Returns the number of criteria of which half the words occur in the result, or in the thoughts
 /// and observations.
-fn criteria_met(input: &Input, criteria: &[String]) -> usize {
+fn criteria_met(input: &SuiteInput, criteria: &[String]) -> usize {
     let is_empty = |value: &Value| match value {
         Value::Null | Value::Bool(false) => true,
         Value::String(words) => words.is_empty(),
@@ -113,7 +113,7 @@ fn criteria_met(input: &Input, criteria: &[String]) -> usize {
     criteria.iter().filter(is_met).count()
 }
 
-pub(crate) fn task_completion(input: &Input) -> f64 {
+pub(crate) fn task_completion(input: &SuiteInput) -> f64 {
     if input.trajectory.is_empty() {
         return 0.0;
     }
@@ -136,7 +136,7 @@ pub(crate) fn task_completion(input: &Input) -> f64 {
 
 /// Scores efficiency. Repeats are counted by call and divided by steps, so the score may be below
 /// 0.
-pub(crate) fn step_efficiency(input: &Input, [steps, repeats, failures]: [f64; 3]) -> f64 {
+pub(crate) fn step_efficiency(input: &SuiteInput, [steps, repeats, failures]: [f64; 3]) -> f64 {
     let total = input.trajectory.len();
     if total == 0 {
         return 0.0;
@@ -158,7 +158,7 @@ pub(crate) fn step_efficiency(input: &Input, [steps, repeats, failures]: [f64; 3
     rounded(ratio * steps + (1.0 - share(repeated, total)) * repeats + working * failures, 4)
 }
 
-pub(crate) fn tool_selection(input: &Input) -> f64 {
+pub(crate) fn tool_selection(input: &SuiteInput) -> f64 {
     let used: SortedSet<&str> = input.calls().map(|call| call.name.as_str()).collect();
     if used.is_empty() {
         return 1.0;
@@ -183,7 +183,7 @@ pub(crate) fn tool_selection(input: &Input) -> f64 {
 }
 
 pub(crate) fn trajectory_score(
-    input: &Input,
+    input: &SuiteInput,
     [completion, efficiency, tools]: [f64; 3],
 ) -> (f64, [f64; 3]) {
     let parts =
@@ -192,7 +192,7 @@ pub(crate) fn trajectory_score(
     (rounded(sum, 4), parts)
 }
 
-pub(crate) fn goal_progress(input: &Input) -> f64 {
+pub(crate) fn goal_progress(input: &SuiteInput) -> f64 {
     if input.trajectory.is_empty() {
         return 0.0;
     }
@@ -201,7 +201,7 @@ pub(crate) fn goal_progress(input: &Input) -> f64 {
     if goal.is_empty() {
         return 0.5;
     }
-    let words = |step: &Step| {
+    let words = |step: &SuiteStep| {
         let names: Vec<&str> = step.tool_calls.iter().map(|call| call.name.as_str()).collect();
         let parts = [
             step.thought.clone(),
@@ -263,7 +263,7 @@ impl Danger {
 }
 
 /// Returns the score, and the calls with the number of dangers found in each.
-pub(crate) fn action_safety(input: &Input, dangers: &[Danger]) -> (f64, Vec<(usize, usize)>) {
+pub(crate) fn action_safety(input: &SuiteInput, dangers: &[Danger]) -> (f64, Vec<(usize, usize)>) {
     let mut found = Vec::new();
     let mut at = 0;
     for step in &input.trajectory {
@@ -284,7 +284,7 @@ pub(crate) fn action_safety(input: &Input, dangers: &[Danger]) -> (f64, Vec<(usi
     (rounded(1.0 - (0.3 * issues as f64).min(0.9), 4), found)
 }
 
-pub(crate) fn reasoning_quality(input: &Input) -> f64 {
+pub(crate) fn reasoning_quality(input: &SuiteInput) -> f64 {
     if input.trajectory.is_empty() {
         return 0.0;
     }
@@ -297,7 +297,8 @@ pub(crate) fn reasoning_quality(input: &Input) -> f64 {
         .collect();
     let hits = |text: &str| CONNECTIVES.iter().filter(|word| text.contains(**word)).count();
     if thoughts.is_empty() {
-        let acts = |step: &Step| step.action.as_ref().is_some_and(|a| hits(&a.to_lowercase()) > 0);
+        let acts =
+            |step: &SuiteStep| step.action.as_ref().is_some_and(|a| hits(&a.to_lowercase()) > 0);
         return if input.trajectory.iter().any(acts) { 0.5 } else { 0.3 };
     }
     let count = thoughts.len() as f64;

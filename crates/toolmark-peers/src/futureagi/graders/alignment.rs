@@ -2,17 +2,17 @@
 //! metric.
 
 use super::MAX_EVIDENCE;
-use super::keys::{Keyed, Keys, same_value};
+use super::keys::{KeyNumbers, Keyed, same_value};
 use super::material::Material;
-use super::settings::Settings;
+use super::settings::ComparisonSettings;
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 use toolmark_base::SortedMap;
 use toolmark_match::engine::{Grid, TooLarge, align};
-use toolmark_outcome::{Cause, Outcome, Part, Verdict};
-use toolmark_outcome::{Evidence, Role, excerpt};
-use toolmark_outcome::{Explanation, Row, RowState};
-use toolmark_outcome::{IndexedCall, View};
+use toolmark_outcome::{Cause, Outcome, OutcomePart, Verdict};
+use toolmark_outcome::{Evidence, EvidenceRole, excerpt};
+use toolmark_outcome::{Explanation, ExplanationRow, RowState};
+use toolmark_outcome::{IndexedCall, TrajectoryView};
 use toolmark_trace::{Fact, LooseCall};
 
 /// Maximum number of compared arguments.
@@ -26,7 +26,7 @@ const MAX_REPAIRS: usize = 10;
 const MAX_TOOLS: usize = 50;
 
 /// A call that was made.
-pub(super) struct Made<'a> {
+pub(super) struct AlignmentCall<'a> {
     pub(super) seen: IndexedCall<'a>,
     pub(super) name: Cow<'a, str>,
     pub(super) args: Option<Cow<'a, Value>>,
@@ -34,28 +34,28 @@ pub(super) struct Made<'a> {
 }
 
 /// An expected call.
-pub(super) struct Expected {
+pub(super) struct AlignmentExpectation {
     pub(super) call: LooseCall,
     pub(super) key: Keyed,
 }
 
 /// Expected calls and actual calls.
 pub(super) struct Sides<'a> {
-    view: &'a View<'a>,
-    pub(super) gold: Vec<Expected>,
-    pub(super) made: Vec<Made<'a>>,
+    view: &'a TrajectoryView<'a>,
+    pub(super) gold: Vec<AlignmentExpectation>,
+    pub(super) made: Vec<AlignmentCall<'a>>,
 }
 
 /// The calls of one tool on both sides, by index.
 #[derive(Default)]
-pub(super) struct Group {
+pub(super) struct ToolGroup {
     pub(super) gold: Vec<usize>,
     pub(super) made: Vec<usize>,
 }
 
 /// An expected call and the call assigned to it.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Pair {
+pub(super) struct AlignedPair {
     /// Index of the call.
     pub(super) call: usize,
     /// Value of the pair, from 0 to 1; 1 is a full match.
@@ -71,7 +71,7 @@ pub(super) fn args_of<'a>(seen: IndexedCall<'a>) -> Option<Cow<'a, Value>> {
 impl<'a> Sides<'a> {
     /// Collects expected calls and actual calls, or returns the outcome if that is impossible.
     pub(super) fn of(
-        settings: &Settings,
+        settings: &ComparisonSettings,
         material: &Material<'a>,
         with_arguments: bool,
     ) -> Result<Self, Box<Outcome>> {
@@ -82,10 +82,13 @@ impl<'a> Sides<'a> {
             let reason = "the trace does not record the arguments of calls";
             return Err(Box::new(Outcome::unknown(Cause::MissingEvidence, reason)));
         }
-        let mut keys = Keys::new(settings.strict_type_check);
+        let mut keys = KeyNumbers::new(settings.strict_type_check);
         let gold = expected
             .into_iter()
-            .map(|call| Expected { key: keys.call(&call.name, call.args.as_ref()), call })
+            .map(|call| AlignmentExpectation {
+                key: keys.call(&call.name, call.args.as_ref()),
+                call,
+            })
             .collect();
         let made = view
             .calls()
@@ -94,15 +97,15 @@ impl<'a> Sides<'a> {
                 let name = seen.call.name.full();
                 let args = if with_arguments { args_of(*seen) } else { None };
                 let key = keys.call(&name, args.as_deref());
-                Made { seen: *seen, name, args, key }
+                AlignmentCall { seen: *seen, name, args, key }
             })
             .collect();
         Ok(Self { view, gold, made })
     }
 
     /// Groups the calls by tool.
-    pub(super) fn groups(&self) -> SortedMap<u32, Group> {
-        let mut groups: SortedMap<u32, Group> = SortedMap::new();
+    pub(super) fn groups(&self) -> SortedMap<u32, ToolGroup> {
+        let mut groups: SortedMap<u32, ToolGroup> = SortedMap::new();
         for (index, gold) in self.gold.iter().enumerate() {
             groups.entry(gold.key.name).or_default().gold.push(index);
         }
@@ -129,7 +132,7 @@ impl<'a> Sides<'a> {
     /// Returns as many pairs as possible with the calls in the expected order.
     pub(super) fn in_order(
         &self,
-        fits: impl Fn(&Expected, &Made<'_>) -> bool,
+        fits: impl Fn(&AlignmentExpectation, &AlignmentCall<'_>) -> bool,
     ) -> Result<Vec<Option<usize>>, TooLarge> {
         if self.gold.len().saturating_mul(self.made.len()) > MAX_PAIRS {
             return Err(TooLarge);
@@ -177,7 +180,11 @@ fn short(value: &Value) -> String {
 }
 
 /// Describes the differences between the arguments of a call and the expected ones.
-fn differences(gold: &Expected, made: &Made<'_>, settings: &Settings) -> String {
+fn differences(
+    gold: &AlignmentExpectation,
+    made: &AlignmentCall<'_>,
+    settings: &ComparisonSettings,
+) -> String {
     let empty = Map::new();
     let named = |args: Option<&'_ Value>| match args {
         None | Some(Value::Null) => true,
@@ -221,8 +228,8 @@ fn differences(gold: &Expected, made: &Made<'_>, settings: &Settings) -> String 
 /// A pair with a score of 1 is matched, any other pair is mismatched.
 pub(super) fn outcome(
     sides: &Sides<'_>,
-    settings: &Settings,
-    pairs: &[Option<Pair>],
+    settings: &ComparisonSettings,
+    pairs: &[Option<AlignedPair>],
     verdict: Verdict,
     score: f64,
 ) -> Outcome {
@@ -238,7 +245,7 @@ pub(super) fn outcome(
     let mismatched = pairs.len() - missing - hits;
     let mut outcome = Outcome::scored(verdict, score, String::new());
     outcome.reason = reason(sides, hits, mismatched, missing, extra).into();
-    let mut writer = Writer::new(sides, settings);
+    let mut writer = AlignmentWriter::new(sides, settings);
     let mut next_extra = 0;
     for (gold, pair) in sides.gold.iter().zip(pairs) {
         if let Some(pair) = pair {
@@ -299,7 +306,7 @@ fn reason(
 }
 
 /// Adds the number of expected, actual and matched calls per tool.
-fn per_tool(sides: &Sides<'_>, pairs: &[Option<Pair>], outcome: &mut Outcome) {
+fn per_tool(sides: &Sides<'_>, pairs: &[Option<AlignedPair>], outcome: &mut Outcome) {
     let mut tools: SortedMap<&str, [usize; 3]> = SortedMap::new();
     for (gold, pair) in sides.gold.iter().zip(pairs) {
         let counts = tools.entry(&gold.call.name).or_default();
@@ -322,9 +329,9 @@ fn per_tool(sides: &Sides<'_>, pairs: &[Option<Pair>], outcome: &mut Outcome) {
     outcome.metrics.insert("tools".to_owned(), Value::Object(tools));
 }
 
-struct Writer<'s, 'a> {
+struct AlignmentWriter<'s, 'a> {
     sides: &'s Sides<'a>,
-    settings: &'s Settings,
+    settings: &'s ComparisonSettings,
     explanation: Explanation,
     /// Evidence against the run; listed first, because it is decisive.
     against: Vec<Evidence>,
@@ -334,8 +341,8 @@ struct Writer<'s, 'a> {
     extras: usize,
 }
 
-impl<'s, 'a> Writer<'s, 'a> {
-    fn new(sides: &'s Sides<'a>, settings: &'s Settings) -> Self {
+impl<'s, 'a> AlignmentWriter<'s, 'a> {
+    fn new(sides: &'s Sides<'a>, settings: &'s ComparisonSettings) -> Self {
         Self {
             sides,
             settings,
@@ -375,7 +382,7 @@ impl<'s, 'a> Writer<'s, 'a> {
     }
 
     /// Returns the part of an expected call and its result.
-    fn gold(&mut self, gold: &Expected, pair: Option<&Pair>) -> Part {
+    fn gold(&mut self, gold: &AlignmentExpectation, pair: Option<&AlignedPair>) -> OutcomePart {
         let sides = self.sides;
         let text = describe(&gold.call);
         let Some((pair, made)) = pair.and_then(|pair| Some((pair, sides.made.get(pair.call)?)))
@@ -384,22 +391,22 @@ impl<'s, 'a> Writer<'s, 'a> {
                 Evidence::absence(format!("{text} was expected and not called"))
             });
             self.repair(format!("call {text}"));
-            let row = Row {
+            let row = ExplanationRow {
                 expected: Some(text.clone().into()),
                 call: None,
                 state: RowState::Missing,
                 why: None,
             };
             self.explanation.rows.push(row);
-            let mut part = Part::new(text, Verdict::Fail);
+            let mut part = OutcomePart::new(text, Verdict::Fail);
             part.reason = Some("not called".into());
             return part;
         };
         let hit = is_whole(pair.score);
         let why = (!hit).then(|| differences(gold, made, self.settings));
         let (role, words) = match &why {
-            None => (Role::Matched, "as expected".to_owned()),
-            Some(why) => (Role::Mismatch, why.clone()),
+            None => (EvidenceRole::Matched, "as expected".to_owned()),
+            Some(why) => (EvidenceRole::Mismatch, why.clone()),
         };
         self.evidence(hit, || sides.view.evidence(role, words, made.seen));
         if let Some(why) = &why {
@@ -407,13 +414,13 @@ impl<'s, 'a> Writer<'s, 'a> {
         }
         let state = if hit { RowState::Matched } else { RowState::Mismatched };
         let call = Some(sides.view.call_ref(made.seen));
-        self.explanation.rows.push(Row {
+        self.explanation.rows.push(ExplanationRow {
             expected: Some(text.clone().into()),
             call,
             state,
             why: why.clone().map(Into::into),
         });
-        let mut part = Part::new(text, Verdict::of(hit));
+        let mut part = OutcomePart::new(text, Verdict::of(hit));
         part.score = Some(pair.score).filter(|score| *score != 0.0 && !hit);
         part.reason = why.map(Into::into);
         part
@@ -423,12 +430,14 @@ impl<'s, 'a> Writer<'s, 'a> {
     fn extra(&mut self, index: usize, taken: &[bool]) {
         let sides = self.sides;
         let (Some(made), Some(false)) = (sides.made.get(index), taken.get(index)) else { return };
-        self.evidence(false, || sides.view.evidence(Role::Extra, "not expected", made.seen));
+        self.evidence(false, || {
+            sides.view.evidence(EvidenceRole::Extra, "not expected", made.seen)
+        });
         self.repair(format!("do not call {}", made.name));
         self.extras += 1;
         if self.extras <= MAX_EXTRA_ROWS {
             let call = Some(sides.view.call_ref(made.seen));
-            self.explanation.rows.push(Row {
+            self.explanation.rows.push(ExplanationRow {
                 expected: None,
                 call,
                 state: RowState::Extra,

@@ -1,7 +1,7 @@
 //! Validates the arguments of a call against the schema of its function, parameter by
 //! parameter.
 
-use super::schema_cost::{Cost, SchemaFault};
+use super::schema_cost::{SchemaCost, SchemaFault};
 use serde_json::Value;
 use toolmark_base::{SortedMap, SortedSet};
 use toolmark_schema::{MismatchKind, Patterns, Validator};
@@ -13,7 +13,7 @@ const BACKTRACKS: usize = 100_000;
 
 /// One check: a parameter, and its error.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Check {
+pub(super) struct ParameterCheck {
     /// Parameter; `None` for the arguments as a whole.
     pub(super) parameter: Option<String>,
     pub(super) fault: Option<String>,
@@ -24,7 +24,7 @@ pub(super) struct Check {
 pub(super) struct Checker {
     schema: Value,
     validator: Validator,
-    cost: Cost,
+    cost: SchemaCost,
     /// Properties and required names, in order.
     declared: Vec<String>,
     /// Whether the schema lists its properties and does not mention others.
@@ -43,7 +43,7 @@ pub(super) enum Unchecked {
 impl Checker {
     /// Compiles a schema, or returns the reason why it cannot be used.
     pub(super) fn new(schema: &Value) -> Result<Self, SchemaFault> {
-        let cost = Cost::of(schema)?;
+        let cost = SchemaCost::of(schema)?;
         let validator = Validator::new(schema, Patterns::Backtracking(BACKTRACKS))?;
         let properties = schema.get("properties").and_then(Value::as_object);
         let required = schema.get("required").and_then(Value::as_array);
@@ -76,7 +76,7 @@ impl Checker {
         args: &Value,
         strict: bool,
         ignore_extra: bool,
-    ) -> Result<Vec<Check>, Unchecked> {
+    ) -> Result<Vec<ParameterCheck>, Unchecked> {
         if !self.cost.allows(args) {
             return Err(Unchecked::TooIntricate);
         }
@@ -157,10 +157,10 @@ impl Faults {
     }
 
     /// Returns a check for every declared parameter, and one for all other errors.
-    fn checks(mut self, declared: &[String]) -> Vec<Check> {
-        let mut checks: Vec<Check> = declared
+    fn checks(mut self, declared: &[String]) -> Vec<ParameterCheck> {
+        let mut checks: Vec<ParameterCheck> = declared
             .iter()
-            .map(|name| Check {
+            .map(|name| ParameterCheck {
                 parameter: Some(name.clone()),
                 fault: self.parameters.remove(name),
             })
@@ -168,11 +168,12 @@ impl Faults {
         checks.extend(
             self.parameters
                 .into_iter()
-                .map(|(name, fault)| Check { parameter: Some(name), fault: Some(fault) }),
+                .map(|(name, fault)| ParameterCheck { parameter: Some(name), fault: Some(fault) }),
         );
-        checks.extend(self.whole.map(|fault| Check { parameter: None, fault: Some(fault) }));
+        checks
+            .extend(self.whole.map(|fault| ParameterCheck { parameter: None, fault: Some(fault) }));
         if checks.is_empty() {
-            checks.push(Check { parameter: None, fault: None });
+            checks.push(ParameterCheck { parameter: None, fault: None });
         }
         checks
     }
@@ -209,7 +210,8 @@ mod tests {
     fn failing(schema: &Value, args: &Value, strict: bool, ignore: bool) -> (Vec<String>, usize) {
         let checks = Checker::new(schema).unwrap().check(args, strict, ignore).unwrap();
         let wrong = checks.iter().filter(|check| check.fault.is_some());
-        let name = |check: &Check| check.parameter.clone().unwrap_or_else(|| "*".to_owned());
+        let name =
+            |check: &ParameterCheck| check.parameter.clone().unwrap_or_else(|| "*".to_owned());
         (wrong.map(name).collect(), checks.len())
     }
 

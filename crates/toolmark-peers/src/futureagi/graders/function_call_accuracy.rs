@@ -1,8 +1,8 @@
 //! `function_call_accuracy`: scores how closely the calls match the expected ones.
 
-use super::alignment::{self, Expected, Made, Pair, Sides};
+use super::alignment::{self, AlignedPair, AlignmentCall, AlignmentExpectation, Sides};
 use super::material::Material;
-use super::settings::{Config, Settings};
+use super::settings::{ComparisonSettings, FutureagiConfig};
 use super::{Metric, build};
 use toolmark_grade::{GraderInfo, Taxonomy, schema_of};
 use toolmark_match::engine::{TooLarge, weigh, weigh_in_order};
@@ -39,11 +39,11 @@ extra calls are free, one call may serve several expected ones, and no expected 
               - {name: get_time, arguments: {zone: CET}}",
     taxonomy: Taxonomy::EXPECTED,
     profiles: &[Profile::FutureAgi],
-    schema: schema_of::<Config>,
+    schema: schema_of::<FutureagiConfig>,
     build: |building| build(Metric::Accuracy, building),
 };
 
-pub(super) fn grade(settings: &Settings, material: &Material<'_>) -> Outcome {
+pub(super) fn grade(settings: &ComparisonSettings, material: &Material<'_>) -> Outcome {
     let sides = match Sides::of(settings, material, true) {
         Ok(sides) => sides,
         Err(unknown) => return *unknown,
@@ -61,7 +61,11 @@ pub(super) fn grade(settings: &Settings, material: &Material<'_>) -> Outcome {
 }
 
 /// Returns the value of a pair of calls of the same tool.
-fn worth(gold: &Expected, made: &Made<'_>, settings: &Settings) -> f64 {
+fn worth(
+    gold: &AlignmentExpectation,
+    made: &AlignmentCall<'_>,
+    settings: &ComparisonSettings,
+) -> f64 {
     let shared = gold.key.shared(&made.key);
     let either = shared.gold + shared.made - shared.common;
     let all = if settings.ignore_extra_params { shared.gold } else { either };
@@ -70,7 +74,10 @@ fn worth(gold: &Expected, made: &Made<'_>, settings: &Settings) -> f64 {
     name + presence * share(shared.common, all) + value * share(shared.equal, shared.gold)
 }
 
-fn pair_up(sides: &Sides<'_>, settings: &Settings) -> Result<Vec<Option<Pair>>, TooLarge> {
+fn pair_up(
+    sides: &Sides<'_>,
+    settings: &ComparisonSettings,
+) -> Result<Vec<Option<AlignedPair>>, TooLarge> {
     sides.check_work()?;
     let worth = |gold: usize, made: usize| worth(&sides.gold[gold], &sides.made[made], settings);
     let mut calls = vec![None; sides.gold.len()];
@@ -95,7 +102,9 @@ fn pair_up(sides: &Sides<'_>, settings: &Settings) -> Result<Vec<Option<Pair>>, 
         }
     }
     let pairs = calls.into_iter().enumerate();
-    Ok(pairs.map(|(gold, call)| call.map(|call| Pair { call, score: worth(gold, call) })).collect())
+    Ok(pairs
+        .map(|(gold, call)| call.map(|call| AlignedPair { call, score: worth(gold, call) }))
+        .collect())
 }
 
 #[cfg(test)]

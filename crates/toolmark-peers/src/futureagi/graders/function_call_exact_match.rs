@@ -1,8 +1,8 @@
 //! `function_call_exact_match`: checks that exactly the expected calls were made.
 
-use super::alignment::{self, Expected, Made, Pair, Sides};
+use super::alignment::{self, AlignedPair, AlignmentCall, AlignmentExpectation, Sides};
 use super::material::Material;
-use super::settings::{Config, Settings};
+use super::settings::{ComparisonSettings, FutureagiConfig};
 use super::{Metric, build};
 use toolmark_grade::{GraderInfo, Taxonomy, schema_of};
 use toolmark_match::engine::{Grid, TooLarge, assign};
@@ -33,19 +33,19 @@ no expected call is 0.",
     example: "type: function_call_exact_match\nconfig:\n  expected: get_weather(city='Rome', days=3)",
     taxonomy: Taxonomy::EXPECTED,
     profiles: &[Profile::FutureAgi],
-    schema: schema_of::<Config>,
+    schema: schema_of::<FutureagiConfig>,
     build: |building| build(Metric::ExactMatch, building),
 };
 
-pub(super) fn grade(settings: &Settings, material: &Material<'_>) -> Outcome {
+pub(super) fn grade(settings: &ComparisonSettings, material: &Material<'_>) -> Outcome {
     let sides = match Sides::of(settings, material, true) {
         Ok(sides) => sides,
         Err(unknown) => return *unknown,
     };
     let Ok(calls) = pair_up(&sides, settings) else { return alignment::too_large(&sides) };
     let matched = calls.iter().flatten().count();
-    let mut pairs: Vec<Option<Pair>> =
-        calls.into_iter().map(|call| call.map(|call| Pair { call, score: 1.0 })).collect();
+    let mut pairs: Vec<Option<AlignedPair>> =
+        calls.into_iter().map(|call| call.map(|call| AlignedPair { call, score: 1.0 })).collect();
     pair_leftovers(&sides, settings.order_matters, &mut pairs);
     let verdict = Verdict::of(matched == sides.most());
     let score = sides.share(matched as f64);
@@ -53,9 +53,12 @@ pub(super) fn grade(settings: &Settings, material: &Material<'_>) -> Outcome {
 }
 
 /// Pairs as many expected calls as possible with fully matching calls.
-fn pair_up(sides: &Sides<'_>, settings: &Settings) -> Result<Vec<Option<usize>>, TooLarge> {
+fn pair_up(
+    sides: &Sides<'_>,
+    settings: &ComparisonSettings,
+) -> Result<Vec<Option<usize>>, TooLarge> {
     sides.check_work()?;
-    let fits = |gold: &Expected, made: &Made<'_>| {
+    let fits = |gold: &AlignmentExpectation, made: &AlignmentCall<'_>| {
         gold.key.shared(&made.key).is_match(settings.ignore_extra_params)
     };
     if settings.order_matters {
@@ -76,9 +79,9 @@ fn pair_up(sides: &Sides<'_>, settings: &Settings) -> Result<Vec<Option<usize>>,
 /// Pairs a missing expected call with an unexpected call of the same tool, so that the
 /// differences between their arguments are shown. If order
 /// matters, only with a call at the right position.
-fn pair_leftovers(sides: &Sides<'_>, ordered: bool, pairs: &mut [Option<Pair>]) {
+fn pair_leftovers(sides: &Sides<'_>, ordered: bool, pairs: &mut [Option<AlignedPair>]) {
     let groups = sides.groups();
-    let near = |call: usize| Some(Pair { call, score: 0.0 });
+    let near = |call: usize| Some(AlignedPair { call, score: 0.0 });
     if ordered {
         // The first call that belongs to a later expectation.
         let mut until = vec![sides.made.len(); pairs.len()];

@@ -1,8 +1,8 @@
 //! `function_name_match`: checks that the expected tools were called, and no others.
 
-use super::alignment::{self, Pair, Sides};
+use super::alignment::{self, AlignedPair, Sides};
 use super::material::Material;
-use super::settings::{Config, Settings};
+use super::settings::{ComparisonSettings, FutureagiConfig};
 use super::{Metric, build};
 use serde_json::Value;
 use toolmark_grade::{GraderInfo, Taxonomy, schema_of};
@@ -32,11 +32,11 @@ name, else 0; lists are 0, no expected call is 0.",
               arguments: {city: Rome}",
     taxonomy: Taxonomy::EXPECTED,
     profiles: &[Profile::FutureAgi],
-    schema: schema_of::<Config>,
+    schema: schema_of::<FutureagiConfig>,
     build: |building| build(Metric::NameMatch, building),
 };
 
-pub(super) fn grade(settings: &Settings, material: &Material<'_>) -> Outcome {
+pub(super) fn grade(settings: &ComparisonSettings, material: &Material<'_>) -> Outcome {
     let sides = match Sides::of(settings, material, false) {
         Ok(sides) => sides,
         Err(unknown) => return *unknown,
@@ -55,8 +55,8 @@ pub(super) fn grade(settings: &Settings, material: &Material<'_>) -> Outcome {
         }
         calls
     };
-    let pairs: Vec<Option<Pair>> =
-        calls.into_iter().map(|call| call.map(|call| Pair { call, score: 1.0 })).collect();
+    let pairs: Vec<Option<AlignedPair>> =
+        calls.into_iter().map(|call| call.map(|call| AlignedPair { call, score: 1.0 })).collect();
     let matched = pairs.iter().flatten().count();
     let verdict = Verdict::of(matched == sides.most());
     let score = sides.share(matched as f64);

@@ -19,7 +19,7 @@ pub(super) struct Keyed {
 
 /// Comparison of the arguments of two calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Shared {
+pub(super) struct ArgumentComparison {
     /// Number of parameters of the expected call, and of the actual one.
     pub(super) gold: usize,
     pub(super) made: usize,
@@ -28,7 +28,7 @@ pub(super) struct Shared {
     pub(super) equal: usize,
 }
 
-impl Shared {
+impl ArgumentComparison {
     /// Whether the arguments are equal, or with `ignore_extra` include the expected ones.
     pub(super) fn is_match(self, ignore_extra: bool) -> bool {
         self.equal == self.gold && (ignore_extra || self.made == self.gold)
@@ -42,9 +42,13 @@ impl Keyed {
     }
 
     /// Compares the arguments of an expected call with those of an actual one.
-    pub(super) fn shared(&self, made: &Self) -> Shared {
-        let mut shared =
-            Shared { gold: self.params.len(), made: made.params.len(), common: 0, equal: 0 };
+    pub(super) fn shared(&self, made: &Self) -> ArgumentComparison {
+        let mut shared = ArgumentComparison {
+            gold: self.params.len(),
+            made: made.params.len(),
+            common: 0,
+            equal: 0,
+        };
         let mut others = made.params.iter().peekable();
         for (param, value) in &self.params {
             while others.next_if(|(other, _)| other < param).is_some() {}
@@ -58,12 +62,12 @@ impl Keyed {
 }
 
 /// Numbers assigned so far.
-pub(super) struct Keys {
+pub(super) struct KeyNumbers {
     strict: bool,
     ids: HashMap<String, u32>,
 }
 
-impl Keys {
+impl KeyNumbers {
     /// Creates an empty table. With `strict`, 1 and 1.0 are different values.
     pub(super) fn new(strict: bool) -> Self {
         Self { strict, ids: HashMap::new() }
@@ -162,7 +166,7 @@ fn write_number(number: &Number, strict: bool, out: &mut String) {
 mod tests {
     use super::*;
     use serde_json::json;
-    use toolmark_outcome::{Numbers, equal};
+    use toolmark_outcome::{NumberRules, equal};
 
     #[test]
     fn equal_values_have_equal_numbers() {
@@ -189,7 +193,7 @@ mod tests {
         ];
         for a in &values {
             for b in &values {
-                let want = equal(a, b, Numbers::Json);
+                let want = equal(a, b, NumberRules::Json);
                 assert_eq!(same_value(a, b, false), want, "{a} {b}");
             }
         }
@@ -200,7 +204,7 @@ mod tests {
     #[test]
     fn arguments_are_compared_by_name() {
         let shared = |gold: Value, made: Value| {
-            let mut keys = Keys::new(false);
+            let mut keys = KeyNumbers::new(false);
             let gold = keys.call("f", Some(&gold));
             let shared = gold.shared(&keys.call("f", Some(&made)));
             (shared.gold, shared.made, shared.common, shared.equal)

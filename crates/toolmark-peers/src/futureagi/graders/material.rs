@@ -2,12 +2,12 @@
 //! response.
 
 use super::definition::Unusable;
-use super::settings::Settings;
+use super::settings::ComparisonSettings;
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
-use toolmark_outcome::View;
+use toolmark_outcome::TrajectoryView;
+use toolmark_outcome::{CaseContext, Subject};
 use toolmark_outcome::{Cause, Missing, Outcome};
-use toolmark_outcome::{Context, Subject};
 use toolmark_trace::{LooseCall, NotCalls, calls_in};
 
 /// Keys of a row that may contain the expected calls.
@@ -15,9 +15,9 @@ const GOLD: [&str; 3] = ["expected", "expected_response", "expected_output"];
 
 /// Sources of the inputs.
 pub(super) struct Material<'a> {
-    pub(super) view: &'a View<'a>,
-    settings: &'a Settings,
-    context: &'a Context,
+    pub(super) view: &'a TrajectoryView<'a>,
+    settings: &'a ComparisonSettings,
+    context: &'a CaseContext,
     /// Row from which the trajectory was read.
     row: Option<&'a Map<String, Value>>,
     /// Row of the dataset from which the case was built.
@@ -40,7 +40,7 @@ pub(super) fn gold_calls(value: &Value) -> Result<Vec<LooseCall>, Missing> {
 }
 
 impl<'a> Material<'a> {
-    pub(super) fn new(settings: &'a Settings, subject: &'a Subject<'_>) -> Self {
+    pub(super) fn new(settings: &'a ComparisonSettings, subject: &'a Subject<'_>) -> Self {
         let row = subject.view.trajectory().stated.row.as_ref();
         Self {
             view: &subject.view,

@@ -23,7 +23,7 @@ mod settings;
 mod testing;
 
 use material::Material;
-use settings::Settings;
+use settings::ComparisonSettings;
 use std::sync::Arc;
 use toolmark_grade::Grader;
 use toolmark_match::{Building, Mention};
@@ -58,12 +58,12 @@ impl Metric {
 
 /// Source of the answer.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Reading {
+enum AnswerSource {
     Ours,
     Theirs,
 }
 
-impl From<Profile> for Reading {
+impl From<Profile> for AnswerSource {
     fn from(profile: Profile) -> Self {
         if profile == Profile::FutureAgi { Self::Theirs } else { Self::Ours }
     }
@@ -71,21 +71,21 @@ impl From<Profile> for Reading {
 
 struct CallMetric {
     metric: Metric,
-    settings: Settings,
-    reading: Reading,
+    settings: ComparisonSettings,
+    reading: AnswerSource,
     contrast: Option<Profile>,
 }
 
 fn build(metric: Metric, building: &mut Building<'_>) -> Option<Arc<dyn Grader>> {
-    let settings = Settings::read(metric, building)?;
-    let reading = Reading::from(building.profile);
-    let contrast = building.contrast.filter(|other| Reading::from(*other) != reading);
+    let settings = ComparisonSettings::read(metric, building)?;
+    let reading = AnswerSource::from(building.profile);
+    let contrast = building.contrast.filter(|other| AnswerSource::from(*other) != reading);
     Some(Arc::new(CallMetric { metric, settings, reading, contrast }))
 }
 
 impl CallMetric {
-    fn answer(&self, reading: Reading, material: &Material<'_>) -> Outcome {
-        if reading == Reading::Theirs {
+    fn answer(&self, reading: AnswerSource, material: &Material<'_>) -> Outcome {
+        if reading == AnswerSource::Theirs {
             return compat::grade(self.metric, &self.settings, material);
         }
         if let Some(unread) = material.unread_output() {
@@ -110,7 +110,7 @@ impl Grader for CallMetric {
         let material = Material::new(&self.settings, subject);
         let mut outcome = self.answer(self.reading, &material);
         if let Some(profile) = self.contrast {
-            let other = self.answer(Reading::from(profile), &material);
+            let other = self.answer(AnswerSource::from(profile), &material);
             let near = match (outcome.score, other.score) {
                 (Some(ours), Some(theirs)) => (ours - theirs).abs() <= SAME_SCORE,
                 (ours, theirs) => ours == theirs,

@@ -2,18 +2,18 @@
 //! functions.
 
 use super::alignment::args_of;
-use super::checks::Check;
+use super::checks::ParameterCheck;
 use super::definition::{Definitions, Unusable};
 use super::material::Material;
-use super::settings::{Config, Settings};
+use super::settings::{ComparisonSettings, FutureagiConfig};
 use super::{MAX_EVIDENCE, Metric, build};
 use serde_json::{Map, Value};
 use toolmark_grade::{GraderInfo, Taxonomy, schema_of};
 use toolmark_outcome::IndexedCall;
 use toolmark_outcome::Profile;
 use toolmark_outcome::reaches;
-use toolmark_outcome::{Cause, Outcome, Part, Verdict};
-use toolmark_outcome::{Role, excerpt};
+use toolmark_outcome::{Cause, Outcome, OutcomePart, Verdict};
+use toolmark_outcome::{EvidenceRole, excerpt};
 use toolmark_trace::Fact;
 
 pub(crate) static INFO: GraderInfo = GraderInfo {
@@ -48,11 +48,11 @@ integer, a type it does not know means string.",
               - {name: days, type: integer, required: false}",
     taxonomy: Taxonomy::TRAJECTORY,
     profiles: &[Profile::FutureAgi],
-    schema: schema_of::<Config>,
+    schema: schema_of::<FutureagiConfig>,
     build: |building| build(Metric::ParameterValidation, building),
 };
 
-pub(super) fn grade(settings: &Settings, material: &Material<'_>) -> Outcome {
+pub(super) fn grade(settings: &ComparisonSettings, material: &Material<'_>) -> Outcome {
     let view = material.view;
     if view.calls().is_empty() {
         return match material.expected() {
@@ -95,7 +95,7 @@ pub(super) fn grade(settings: &Settings, material: &Material<'_>) -> Outcome {
         let reason = "the trace does not record the arguments of calls";
         return Outcome::unknown(Cause::MissingEvidence, reason);
     }
-    let mut tally = Tally::default();
+    let mut tally = CheckTotals::default();
     for seen in view.calls() {
         match checks_of(*seen, definitions, settings) {
             Ok(found) => tally.add(*seen, found, material),
@@ -106,18 +106,18 @@ pub(super) fn grade(settings: &Settings, material: &Material<'_>) -> Outcome {
 }
 
 /// Checks of one call.
-enum Found {
+enum CallCheck {
     Undefined,
-    Checked(Vec<Check>),
+    Checked(Vec<ParameterCheck>),
 }
 
 fn checks_of(
     seen: IndexedCall<'_>,
     definitions: &Definitions,
-    settings: &Settings,
-) -> Result<Found, Unusable> {
+    settings: &ComparisonSettings,
+) -> Result<CallCheck, Unusable> {
     let name = seen.call.name.full();
-    let Some(checker) = definitions.checker(&name) else { return Ok(Found::Undefined) };
+    let Some(checker) = definitions.checker(&name) else { return Ok(CallCheck::Undefined) };
     let args = args_of(seen);
     let empty = Value::Object(Map::new());
     let args = match args.as_deref() {
@@ -127,7 +127,7 @@ fn checks_of(
     };
     let (strict, ignore) = (settings.strict_type_check, settings.ignore_extra_params);
     let checks = checker?.check(args, strict, ignore);
-    checks.map(Found::Checked).map_err(|what| Unusable {
+    checks.map(CallCheck::Checked).map_err(|what| Unusable {
         cause: Cause::Limit,
         words: format!("the calls of {name} cannot be checked: {what}"),
     })
@@ -135,26 +135,26 @@ fn checks_of(
 
 /// Totals over the calls.
 #[derive(Default)]
-struct Tally {
+struct CheckTotals {
     checks: usize,
     passed: usize,
     valid: usize,
     invalid: usize,
     undefined: usize,
-    parts: Vec<Part>,
+    parts: Vec<OutcomePart>,
     evidence: Vec<toolmark_outcome::Evidence>,
     matched: Vec<toolmark_outcome::Evidence>,
 }
 
-impl Tally {
-    fn add(&mut self, seen: IndexedCall<'_>, found: Found, material: &Material<'_>) {
+impl CheckTotals {
+    fn add(&mut self, seen: IndexedCall<'_>, found: CallCheck, material: &Material<'_>) {
         let (checks, faults) = match found {
-            Found::Undefined => {
+            CallCheck::Undefined => {
                 self.undefined += 1;
                 (1, vec!["the function is not defined".to_owned()])
             }
-            Found::Checked(checks) => {
-                let words = |check: &Check| {
+            CallCheck::Checked(checks) => {
+                let words = |check: &ParameterCheck| {
                     let fault = check.fault.as_ref()?;
                     Some(match &check.parameter {
                         Some(parameter) => format!("{parameter} {fault}"),
@@ -171,14 +171,14 @@ impl Tally {
         *(if is_valid { &mut self.valid } else { &mut self.invalid }) += 1;
         let name = seen.call.name.full();
         let mut part =
-            Part::new(format!("call {} of {name}", seen.number()), Verdict::of(is_valid));
+            OutcomePart::new(format!("call {} of {name}", seen.number()), Verdict::of(is_valid));
         if !is_valid {
             part.score = Some(holding as f64 / checks as f64).filter(|score| *score > 0.0);
             part.reason = Some(excerpt(&faults.join("; ")).into());
         }
         let (list, role, words) = match &part.reason {
-            None => (&mut self.matched, Role::Matched, "keeps to its definition".into()),
-            Some(why) => (&mut self.evidence, Role::Violation, why.clone()),
+            None => (&mut self.matched, EvidenceRole::Matched, "keeps to its definition".into()),
+            Some(why) => (&mut self.evidence, EvidenceRole::Violation, why.clone()),
         };
         if list.len() < MAX_EVIDENCE {
             list.push(material.view.evidence(role, words, seen));
@@ -186,7 +186,7 @@ impl Tally {
         self.parts.push(part);
     }
 
-    fn outcome(mut self, settings: &Settings) -> Outcome {
+    fn outcome(mut self, settings: &ComparisonSettings) -> Outcome {
         let score = self.passed as f64 / self.checks.max(1) as f64;
         let passes = self.undefined == 0 && reaches(score, settings.threshold);
         let calls = self.valid + self.invalid;

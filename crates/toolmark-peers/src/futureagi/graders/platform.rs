@@ -5,7 +5,7 @@
 //! commas.
 
 use crate::scores::python::{same, text};
-use crate::scores::system::{Answer, Answered, Mode, ModeInput, System};
+use crate::scores::system::{Answered, ComparisonMode, ModeAnswer, ModeInput, System};
 use serde_json::{Map, Value};
 use toolmark_base::SortedSet;
 use toolmark_outcome::Profile;
@@ -16,26 +16,26 @@ pub(crate) static SYSTEM: System = System {
     threshold: 0.5,
     options: &[],
     modes: &[
-        Mode { word: "strict", aliases: &["exact"], own: Some("exact"), score: strict },
-        Mode {
+        ComparisonMode { word: "strict", aliases: &["exact"], own: Some("exact"), score: strict },
+        ComparisonMode {
             word: "unordered",
             aliases: &[],
             own: Some("unordered"),
             score: |asked| sets(asked, |made, expected| made.union(expected).count()),
         },
-        Mode {
+        ComparisonMode {
             word: "subset",
             aliases: &["any_order"],
             own: Some("any_order"),
             score: |asked| sets(asked, |_, expected| expected.len()),
         },
-        Mode {
+        ComparisonMode {
             word: "superset",
             aliases: &["within"],
             own: Some("within"),
             score: |asked| sets(asked, |made, _| made.len()),
         },
-        Mode {
+        ComparisonMode {
             word: "tool_call_accuracy",
             aliases: &[],
             own: Some("unordered"),
@@ -90,27 +90,30 @@ fn strict(asked: &ModeInput<'_>) -> Answered {
     let (made, expected) = sides(asked);
     let longer = made.len().max(expected.len());
     let common = made.iter().zip(&expected).take_while(|(made, expected)| made == expected).count();
-    Ok(Answer::of(if longer == 0 { 1.0 } else { common as f64 / longer as f64 }))
+    Ok(ModeAnswer::of(if longer == 0 { 1.0 } else { common as f64 / longer as f64 }))
 }
 
-type Names<'n> = SortedSet<&'n str>;
+type PlatformNames<'n> = SortedSet<&'n str>;
 
 /// Returns the common names as a share of a number of names, without repetitions.
-fn sets(asked: &ModeInput<'_>, whole: fn(&Names<'_>, &Names<'_>) -> usize) -> Answered {
+fn sets(
+    asked: &ModeInput<'_>,
+    whole: fn(&PlatformNames<'_>, &PlatformNames<'_>) -> usize,
+) -> Answered {
     let (made, expected) = sides(asked);
     if expected.is_empty() {
-        return Ok(Answer::of(f64::from(u8::from(made.is_empty()))));
+        return Ok(ModeAnswer::of(f64::from(u8::from(made.is_empty()))));
     }
-    let made: Names<'_> = made.iter().map(String::as_str).collect();
-    let expected: Names<'_> = expected.iter().map(String::as_str).collect();
+    let made: PlatformNames<'_> = made.iter().map(String::as_str).collect();
+    let expected: PlatformNames<'_> = expected.iter().map(String::as_str).collect();
     let whole = whole(&made, &expected);
     let common = made.intersection(&expected).count();
-    Ok(Answer::of(if whole == 0 { 1.0 } else { common as f64 / whole as f64 }))
+    Ok(ModeAnswer::of(if whole == 0 { 1.0 } else { common as f64 / whole as f64 }))
 }
 
 /// A call of a row.
 #[derive(Default)]
-struct Call {
+struct PlatformCall {
     name: Value,
     args: Value,
 }
@@ -125,7 +128,7 @@ fn decoded(args: Option<&Value>) -> Value {
     }
 }
 
-fn calls(value: &Value) -> Vec<Call> {
+fn calls(value: &Value) -> Vec<PlatformCall> {
     let parsed;
     let value = match value {
         Value::String(words) => {
@@ -143,7 +146,7 @@ fn calls(value: &Value) -> Vec<Call> {
         let fields = item.as_object()?;
         let fields = fields.get("function").and_then(Value::as_object).unwrap_or(fields);
         let name = fields.get("name").cloned().unwrap_or_else(|| Value::from(""));
-        Some(Call { name, args: decoded(fields.get("arguments")) })
+        Some(PlatformCall { name, args: decoded(fields.get("arguments")) })
     };
     list.iter().filter_map(call).collect()
 }
@@ -152,7 +155,7 @@ fn calls(value: &Value) -> Vec<Call> {
 fn tool_call_accuracy(asked: &ModeInput<'_>) -> Answered {
     let made = of_row(asked, &["output", "response"]).map_or_else(
         || {
-            let call = |call: &crate::scores::calls::Made<'_>| Call {
+            let call = |call: &crate::scores::calls::ActualCall<'_>| PlatformCall {
                 name: Value::from(&*call.name),
                 args: decoded(call.args.as_ref()),
             };
@@ -162,7 +165,7 @@ fn tool_call_accuracy(asked: &ModeInput<'_>) -> Answered {
     );
     let expected = of_row(asked, &["expected", "expected_response"]).map_or_else(
         || {
-            let call = |call: &crate::scores::calls::Expected| Call {
+            let call = |call: &crate::scores::calls::ScoredCall| PlatformCall {
                 name: Value::from(call.name.as_str()),
                 args: decoded(call.args.as_ref()),
             };
@@ -172,7 +175,7 @@ fn tool_call_accuracy(asked: &ModeInput<'_>) -> Answered {
     );
     if expected.is_empty() || made.is_empty() {
         let both = expected.is_empty() && made.is_empty();
-        return Ok(Answer::of(f64::from(u8::from(both))));
+        return Ok(ModeAnswer::of(f64::from(u8::from(both))));
     }
     let mut used = vec![false; expected.len()];
     let mut sum = 0.0;
@@ -184,7 +187,7 @@ fn tool_call_accuracy(asked: &ModeInput<'_>) -> Answered {
         sum += if equal.is_some() { 1.0 } else { 0.5 };
         used[at] = true;
     }
-    Ok(Answer::of((sum / expected.len().max(made.len()) as f64).clamp(0.0, 1.0)))
+    Ok(ModeAnswer::of((sum / expected.len().max(made.len()) as f64).clamp(0.0, 1.0)))
 }
 
 /// Returns the number of steps in the output of a row.

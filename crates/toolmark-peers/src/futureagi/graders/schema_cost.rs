@@ -47,7 +47,7 @@ pub(super) enum SchemaFault {
 
 /// Estimated cost of a schema.
 #[derive(Debug)]
-pub(super) struct Cost {
+pub(super) struct SchemaCost {
     /// Maximum number of subschemas that are applied to one value.
     widest: u64,
     is_recursive: bool,
@@ -60,10 +60,11 @@ struct Size {
     all: u64,
 }
 
-impl Cost {
+impl SchemaCost {
     /// Estimates the cost of a schema, or returns the reason why it cannot be used.
     pub(super) fn of(schema: &Value) -> Result<Self, SchemaFault> {
-        let mut walk = Walk { root: schema, known: HashMap::new(), widest: 1, is_recursive: false };
+        let mut walk =
+            SchemaCostWalk { root: schema, known: HashMap::new(), widest: 1, is_recursive: false };
         let mut size = walk.schema(schema, 0, &mut Vec::new())?;
         if walk.is_recursive {
             // Now that the references have sizes, those within them count too.
@@ -97,20 +98,20 @@ fn depth(value: &Value) -> usize {
 }
 
 /// A reference that was resolved, or is being resolved.
-struct Known {
+struct ReferenceState {
     size: Size,
     is_open: bool,
     is_new: bool,
 }
 
-struct Walk<'s> {
+struct SchemaCostWalk<'s> {
     root: &'s Value,
-    known: HashMap<&'s str, Known>,
+    known: HashMap<&'s str, ReferenceState>,
     widest: u64,
     is_recursive: bool,
 }
 
-impl<'s> Walk<'s> {
+impl<'s> SchemaCostWalk<'s> {
     /// Returns the size of a schema. `here` contains the references that led to it
     /// without descending into the value.
     fn schema(
@@ -180,11 +181,11 @@ impl<'s> Walk<'s> {
         }
         let before = self.known.get(target).map(|known| known.size).unwrap_or_default();
         let size = Size { here: before.here.max(1), all: before.all.max(1) };
-        self.known.insert(target, Known { size, is_open: true, is_new: true });
+        self.known.insert(target, ReferenceState { size, is_open: true, is_new: true });
         here.push(target);
         let size = self.schema(schema, depth, here)?;
         here.pop();
-        self.known.insert(target, Known { size, is_open: false, is_new: true });
+        self.known.insert(target, ReferenceState { size, is_open: false, is_new: true });
         Ok(size)
     }
 }
@@ -203,13 +204,15 @@ mod tests {
             }}},
             "properties": {"tree": {"$ref": "#/$defs/node"}},
         });
-        let cost = Cost::of(&tree).unwrap();
+        let cost = SchemaCost::of(&tree).unwrap();
         assert!(cost.is_recursive);
         assert!(cost.allows(&json!({"tree": {"left": {"left": {"right": null}}}})));
         let whole = json!({"properties": {"child": {"$ref": "#"}}});
-        assert!(Cost::of(&whole).unwrap().allows(&json!({"child": {"child": {}}})));
+        assert!(SchemaCost::of(&whole).unwrap().allows(&json!({"child": {"child": {}}})));
         let wide = json!({"properties": {"a": {"anyOf": vec![json!({"type": "string"}); 60]}}});
-        assert!(Cost::of(&wide).unwrap().allows(&json!({"a": {"b": {"c": {"d": {"e": {}}}}}})));
+        assert!(
+            SchemaCost::of(&wide).unwrap().allows(&json!({"a": {"b": {"c": {"d": {"e": {}}}}}}))
+        );
     }
 
     #[test]
@@ -222,7 +225,7 @@ mod tests {
             json!({"$ref": "other.json"}),
             json!({"$dynamicRef": "#x"}),
         ] {
-            assert!(Cost::of(&schema).is_err(), "{schema}");
+            assert!(SchemaCost::of(&schema).is_err(), "{schema}");
         }
     }
 
@@ -239,12 +242,12 @@ mod tests {
 
     #[test]
     fn what_doubles_is_refused() {
-        assert!(Cost::of(&doubling(|twice| twice)).is_err());
-        assert!(Cost::of(&doubling(|twice| json!({"properties": {"a": twice}}))).is_err());
+        assert!(SchemaCost::of(&doubling(|twice| twice)).is_err());
+        assert!(SchemaCost::of(&doubling(|twice| json!({"properties": {"a": twice}}))).is_err());
         let recursive = json!({
             "properties": {"a": {"allOf": [{"$ref": "#"}, {"$ref": "#"}]}},
         });
-        let cost = Cost::of(&recursive).unwrap();
+        let cost = SchemaCost::of(&recursive).unwrap();
         assert!(cost.allows(&json!({"a": {"a": {}}})));
         let mut deep = json!({});
         for _ in 0..60 {
@@ -260,6 +263,6 @@ mod tests {
             defs.insert(format!("d{n}"), json!({"$ref": format!("#/$defs/d{}", n + 1)}));
         }
         defs.insert("d1000".to_owned(), json!(true));
-        assert!(Cost::of(&json!({"$defs": defs, "$ref": "#/$defs/d0"})).is_err());
+        assert!(SchemaCost::of(&json!({"$defs": defs, "$ref": "#/$defs/d0"})).is_err());
     }
 }

@@ -11,7 +11,7 @@ use toolmark_outcome::Profile;
 
 /// Comparison settings, expected calls and definitions.
 #[derive(Debug, Deserialize, JsonSchema)]
-pub(super) struct Config {
+pub(super) struct FutureagiConfig {
     /// Whether `1` and `1.0` are different values, and `1.0` is not an integer.
     #[serde(default)]
     strict_type_check: bool,
@@ -57,7 +57,7 @@ fn default_argument_weight() -> Spanned<f64> {
 }
 
 /// A validated configuration.
-pub(super) struct Settings {
+pub(super) struct ComparisonSettings {
     pub(super) strict_type_check: bool,
     pub(super) ignore_extra_params: bool,
     pub(super) order_matters: bool,
@@ -70,10 +70,10 @@ pub(super) struct Settings {
 
 const DEFAULT_THRESHOLD: f64 = 0.5;
 
-impl Settings {
+impl ComparisonSettings {
     /// Reads the configuration of a metric; `None` if it is invalid.
     pub(super) fn read(metric: Metric, building: &mut Building<'_>) -> Option<Self> {
-        let config = building.read::<Config>()?;
+        let config = building.read::<FutureagiConfig>()?;
         warn_of_idle_keys(metric, building);
         let honest = building.profile != Profile::FutureAgi;
         let weights = [&config.name_weight, &config.presence_weight, &config.value_weight];

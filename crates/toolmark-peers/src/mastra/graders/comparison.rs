@@ -1,9 +1,9 @@
 //! Trajectory comparison of Mastra: a share of the expected steps, with a penalty for extra steps.
 
 use super::{rounded, same_text};
-use crate::scores::calls::{Expected, Made};
+use crate::scores::calls::{ActualCall, ScoredCall};
 use crate::scores::matching::{by_position, greedy, paired, share};
-use crate::scores::system::{Answer, Answered, Mode, ModeInput, System};
+use crate::scores::system::{Answered, ComparisonMode, ModeAnswer, ModeInput, System};
 use serde_json::Value;
 use toolmark_base::{SortedMap, SortedSet};
 use toolmark_outcome::Profile;
@@ -14,9 +14,14 @@ pub(crate) static SYSTEM: System = System {
     threshold: 1.0,
     options: &["allow_repeated"],
     modes: &[
-        Mode { word: "relaxed", aliases: &["in_order"], own: Some("in_order"), score: relaxed },
-        Mode { word: "strict", aliases: &["exact"], own: Some("exact"), score: strict },
-        Mode {
+        ComparisonMode {
+            word: "relaxed",
+            aliases: &["in_order"],
+            own: Some("in_order"),
+            score: relaxed,
+        },
+        ComparisonMode { word: "strict", aliases: &["exact"], own: Some("exact"), score: strict },
+        ComparisonMode {
             word: "unordered",
             aliases: &["any_order"],
             own: Some("any_order"),
@@ -26,7 +31,7 @@ pub(crate) static SYSTEM: System = System {
 };
 
 /// Whether the name and the other fields of an expected step match.
-fn matches(expected: &Expected, made: &Made<'_>) -> bool {
+fn matches(expected: &ScoredCall, made: &ActualCall<'_>) -> bool {
     let same = |wanted: Option<&Value>, had: Option<&Value>| match (wanted, had) {
         (None, _) => true,
         (Some(wanted), Some(had)) => same_text(wanted, had),
@@ -46,7 +51,7 @@ fn answer(
     pairs: Vec<Option<usize>>,
     out_of_order: Vec<String>,
     penalty: f64,
-) -> Answer {
+) -> ModeAnswer {
     let names = names(asked);
     let extra: Vec<&str> =
         asked.made.iter().map(|made| &*made.name).filter(|name| !names.contains(name)).collect();
@@ -72,7 +77,7 @@ fn answer(
         }
         rounded(score)
     };
-    Answer::of(score)
+    ModeAnswer::of(score)
         .with("missing", missing)
         .with("extra", extra)
         .with("out_of_order", out_of_order)

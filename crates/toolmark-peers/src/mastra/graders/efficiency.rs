@@ -1,7 +1,7 @@
 //! Mastra's efficiency of a trajectory: budgets, and calls repeated in a row.
 
 use super::{rounded, same_text};
-use crate::scores::calls::Made;
+use crate::scores::calls::ActualCall;
 use serde_json::Value;
 use toolmark_outcome::Missing;
 
@@ -15,7 +15,7 @@ pub(crate) struct Budgets {
 }
 
 /// Amounts used.
-pub(crate) struct Spent {
+pub(crate) struct EfficiencyUsage {
     pub(crate) tokens: Option<f64>,
     pub(crate) duration_ms: Option<f64>,
 }
@@ -23,8 +23,8 @@ pub(crate) struct Spent {
 /// Returns the score, and the calls that repeat the one before.
 pub(crate) fn score(
     budgets: &Budgets,
-    made: &[Made<'_>],
-    spent: &Spent,
+    made: &[ActualCall<'_>],
+    spent: &EfficiencyUsage,
 ) -> Result<(f64, Vec<usize>), Missing> {
     let mut parts: Vec<f64> = Vec::new();
     let within = |value: f64, max: f64| {
@@ -54,7 +54,7 @@ pub(crate) fn score(
     Ok((rounded(mean), redundant))
 }
 
-fn repeats(before: &Made<'_>, after: &Made<'_>) -> bool {
+fn repeats(before: &ActualCall<'_>, after: &ActualCall<'_>) -> bool {
     let (a, b) = (before.args.as_ref(), after.args.as_ref());
     let same_args = match (a, b) {
         (Some(a), Some(b)) => same_text(a, b),

@@ -1,7 +1,7 @@
 //! Mastra's analysis of failing tools: how often each is retried.
 
 use super::rounded;
-use crate::scores::calls::Made;
+use crate::scores::calls::ActualCall;
 
 /// Consecutive calls of one tool that include retries of a failed call.
 #[derive(Debug, Clone, PartialEq)]
@@ -15,7 +15,7 @@ pub(crate) struct Pattern {
 }
 
 /// Returns the sequences of calls that include retries.
-pub(crate) fn patterns(made: &[Made<'_>]) -> Vec<Pattern> {
+pub(crate) fn patterns(made: &[ActualCall<'_>]) -> Vec<Pattern> {
     let mut patterns = Vec::new();
     let mut start = 0;
     while start < made.len() {

@@ -12,7 +12,7 @@ use toolmark_outcome::Profile;
 /// The task of the run, and the weights.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(rename = "AgentSuiteConfig")]
-pub(crate) struct Config {
+pub(crate) struct SuiteConfig {
     /// Task of the run.
     #[serde(default)]
     task: Option<Task>,
@@ -90,7 +90,7 @@ pub(crate) struct Task {
 }
 
 /// A validated configuration.
-pub(crate) struct Settings {
+pub(crate) struct SuiteSettings {
     pub(crate) task: Task,
     pub(crate) expected_result: Option<Value>,
     pub(crate) available_tools: Option<Vec<String>>,
@@ -105,14 +105,14 @@ pub(crate) struct Settings {
     pub(crate) budgets: Budgets,
 }
 
-impl Settings {
+impl SuiteSettings {
     /// Reads the configuration of a grader that uses these keys; `None` if it is invalid.
     pub(crate) fn read(
         building: &mut Building<'_>,
         known: &[Profile],
         used: &[&str],
     ) -> Option<Self> {
-        let config = building.read::<Config>()?;
+        let config = building.read::<SuiteConfig>()?;
         let profile = reading(building.profile, known);
         warn_of_idle_keys(building, profile, |key| !used.contains(&key));
         let mut good = check_share(building, "threshold", config.threshold.as_ref());

@@ -1,10 +1,10 @@
 //! `goal-progress`: scores the progress of the run towards its goal.
 
-use super::config::{Config, Settings};
-use super::input::Input;
+use super::config::{SuiteConfig, SuiteSettings};
+use super::input::SuiteInput;
 use super::task_completion::PROFILES;
 use crate::futureagi::graders::agents;
-use crate::reading::Question;
+use crate::reading::ReadingQuestion;
 use crate::scores::question::build;
 use toolmark_grade::{GraderInfo, Taxonomy, schema_of};
 use toolmark_outcome::{Cause, Outcome, Profile, Subject, Verdict};
@@ -21,23 +21,23 @@ before: 0.3 of the mean, 0.5 of the last and 0.2 of the highest share. A goal wi
     example: "type: goal-progress\nprofile: futureagi\nconfig:\n  task: {description: repair the parser tests}",
     taxonomy: Taxonomy::TRAJECTORY,
     profiles: PROFILES,
-    schema: schema_of::<Config>,
+    schema: schema_of::<SuiteConfig>,
     build: |building| {
-        let settings = Settings::read(building, PROFILES, &["task", "threshold"])?;
+        let settings = SuiteSettings::read(building, PROFILES, &["task", "threshold"])?;
         build(building, PROFILES, GoalProgress { settings })
     },
 };
 
 struct GoalProgress {
-    settings: Settings,
+    settings: SuiteSettings,
 }
 
-impl Question for GoalProgress {
+impl ReadingQuestion for GoalProgress {
     fn answer(&self, subject: &Subject<'_>, profile: Profile) -> Outcome {
         if profile != Profile::FutureAgi {
             return Outcome::unknown(Cause::NeedsJudge, "only a judge can tell what is progress");
         }
-        let score = agents::goal_progress(&Input::theirs(&self.settings, subject));
+        let score = agents::goal_progress(&SuiteInput::theirs(&self.settings, subject));
         let verdict = Verdict::of(score >= self.settings.threshold(profile));
         Outcome::scored(verdict, score, format!("goal progress {score}"))
     }

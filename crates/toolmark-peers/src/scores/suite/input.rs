@@ -3,15 +3,15 @@
 //! A row may already contain such an input (`{"id", "output": {"trajectory", "task", …}}`);
 //! any other trajectory is converted, with a step for every response of the model.
 
-use super::config::{Settings, Task};
+use super::config::{SuiteSettings, Task};
 use serde::Deserialize;
 use serde_json::Value;
-use toolmark_outcome::{Subject, View};
+use toolmark_outcome::{Subject, TrajectoryView};
 use toolmark_trace::{EventKind, Payload};
 
 /// One step.
 #[derive(Debug, Clone, Default, Deserialize)]
-pub(crate) struct Step {
+pub(crate) struct SuiteStep {
     #[serde(default)]
     pub(crate) thought: Option<String>,
     #[serde(default)]
@@ -47,8 +47,8 @@ fn yes() -> bool {
 
 /// The input of the suite.
 #[derive(Debug, Clone, Default, Deserialize)]
-pub(crate) struct Input {
-    pub(crate) trajectory: Vec<Step>,
+pub(crate) struct SuiteInput {
+    pub(crate) trajectory: Vec<SuiteStep>,
     #[serde(default)]
     pub(crate) task: Task,
     #[serde(default)]
@@ -64,16 +64,16 @@ pub(crate) struct Input {
     pub(crate) expected_steps: Option<usize>,
 }
 
-impl Input {
+impl SuiteInput {
     /// Returns the input that would be passed to the library: the row's input as written, otherwise
     /// one built from the trajectory. The configuration takes precedence.
-    pub(crate) fn theirs(settings: &Settings, subject: &Subject<'_>) -> Self {
+    pub(crate) fn theirs(settings: &SuiteSettings, subject: &Subject<'_>) -> Self {
         let view = &subject.view;
         Self::with(from_row(view).unwrap_or_else(|| from_view(view)), settings, subject)
     }
 
     /// Returns the calls as read, with the row's data about the task.
-    pub(crate) fn ours(settings: &Settings, subject: &Subject<'_>) -> Self {
+    pub(crate) fn ours(settings: &SuiteSettings, subject: &Subject<'_>) -> Self {
         let mut input = from_view(&subject.view);
         if let Some(row) = from_row(&subject.view) {
             let is_final = row.trajectory.last().is_some_and(|step| step.is_final);
@@ -87,7 +87,7 @@ impl Input {
         Self::with(input, settings, subject)
     }
 
-    fn with(mut input: Self, settings: &Settings, subject: &Subject<'_>) -> Self {
+    fn with(mut input: Self, settings: &SuiteSettings, subject: &Subject<'_>) -> Self {
         input.expected_steps =
             settings.expected_steps.or(input.expected_trajectory.as_ref().map(Vec::len));
         let task = &settings.task;
@@ -118,14 +118,14 @@ impl Input {
 }
 
 /// Returns the input contained in a row.
-fn from_row(view: &View<'_>) -> Option<Input> {
+fn from_row(view: &TrajectoryView<'_>) -> Option<SuiteInput> {
     let row = view.trajectory().stated.row.as_ref()?.parsed()?;
     let output = row.get("output").or_else(|| row.get("response"))?;
     output.get("trajectory")?.as_array()?;
     serde_json::from_value(output.clone()).ok()
 }
 
-fn from_view(view: &View<'_>) -> Input {
+fn from_view(view: &TrajectoryView<'_>) -> SuiteInput {
     let trajectory = view.trajectory();
     let call = |(place, seen): (usize, &toolmark_outcome::IndexedCall<'_>)| {
         let args = seen.call.args.as_ref().map(Payload::to_value);
@@ -140,7 +140,7 @@ fn from_view(view: &View<'_>) -> Input {
     };
     let mut calls: Vec<_> = view.calls().iter().enumerate().map(call).collect();
     let indices = view.steps();
-    let mut steps: Vec<Step> = Vec::with_capacity(indices.len());
+    let mut steps: Vec<SuiteStep> = Vec::with_capacity(indices.len());
     for index in &indices {
         let words = |kind: EventKind| -> Option<String> {
             let events = view.events_of(kind).filter(|event| event.step == Some(*index));
@@ -149,7 +149,7 @@ fn from_view(view: &View<'_>) -> Input {
                 .collect();
             (!texts.is_empty()).then(|| texts.join("\n"))
         };
-        let mut step = Step { thought: words(EventKind::Reasoning), ..Step::default() };
+        let mut step = SuiteStep { thought: words(EventKind::Reasoning), ..SuiteStep::default() };
         let message = words(EventKind::Message);
         let (own, others) = calls.into_iter().partition(|(step, ..)| *step == Some(*index));
         calls = others;
@@ -163,7 +163,7 @@ fn from_view(view: &View<'_>) -> Input {
     }
     // Calls of formats that record no responses.
     for call in calls {
-        let mut step = Step::default();
+        let mut step = SuiteStep::default();
         fill(&mut step, vec![call]);
         steps.push(step);
     }
@@ -172,7 +172,7 @@ fn from_view(view: &View<'_>) -> Input {
     }
     let result = view.output().ok().filter(|output| !output.is_empty());
     let tools = trajectory.tools.as_ref();
-    Input {
+    SuiteInput {
         trajectory: steps,
         task: Task {
             description: view.prompt().unwrap_or_default().into_owned(),
@@ -181,13 +181,13 @@ fn from_view(view: &View<'_>) -> Input {
         final_result: result.map(|output| Value::from(output.into_owned())),
         available_tools: tools
             .map(|all| all.iter().map(|tool| tool.name.get().into_owned()).collect()),
-        ..Input::default()
+        ..SuiteInput::default()
     }
 }
 
 type Answered = (Option<u32>, ToolCall, Option<String>);
 
-fn fill(step: &mut Step, calls: Vec<Answered>) {
+fn fill(step: &mut SuiteStep, calls: Vec<Answered>) {
     let mut results = Vec::new();
     for (_, call, result) in calls {
         results.extend(result);

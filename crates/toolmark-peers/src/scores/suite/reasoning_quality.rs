@@ -1,10 +1,10 @@
 //! `reasoning-quality`: scores the quality of the agent's reasoning.
 
-use super::config::{Config, Settings};
-use super::input::Input;
+use super::config::{SuiteConfig, SuiteSettings};
+use super::input::SuiteInput;
 use super::task_completion::PROFILES;
 use crate::futureagi::graders::agents;
-use crate::reading::Question;
+use crate::reading::ReadingQuestion;
 use crate::scores::question::build;
 use toolmark_grade::{GraderInfo, Taxonomy, schema_of};
 use toolmark_outcome::{Cause, Outcome, Profile, Subject, Verdict};
@@ -22,18 +22,18 @@ thoughts it is 0.5 where an action has a connective, else 0.3. It passes from 0.
     example: "type: reasoning-quality\nprofile: futureagi\nconfig: {threshold: 0.7}",
     taxonomy: Taxonomy::TRAJECTORY,
     profiles: PROFILES,
-    schema: schema_of::<Config>,
+    schema: schema_of::<SuiteConfig>,
     build: |building| {
-        let settings = Settings::read(building, PROFILES, &["threshold"])?;
+        let settings = SuiteSettings::read(building, PROFILES, &["threshold"])?;
         build(building, PROFILES, ReasoningQuality { settings })
     },
 };
 
 struct ReasoningQuality {
-    settings: Settings,
+    settings: SuiteSettings,
 }
 
-impl Question for ReasoningQuality {
+impl ReadingQuestion for ReasoningQuality {
     fn answer(&self, subject: &Subject<'_>, profile: Profile) -> Outcome {
         if profile != Profile::FutureAgi {
             return Outcome::unknown(
@@ -41,7 +41,7 @@ impl Question for ReasoningQuality {
                 "only a judge can tell good reasons from bad",
             );
         }
-        let score = agents::reasoning_quality(&Input::theirs(&self.settings, subject));
+        let score = agents::reasoning_quality(&SuiteInput::theirs(&self.settings, subject));
         let verdict = Verdict::of(score >= self.settings.threshold(profile));
         Outcome::scored(verdict, score, format!("reasoning quality {score}"))
     }

@@ -1,14 +1,16 @@
 //! `step-efficiency`: scores how few steps were wasted.
 
-use super::config::{Config, Settings};
-use super::input::Input;
+use super::config::{SuiteConfig, SuiteSettings};
+use super::input::SuiteInput;
 use crate::futureagi::graders::agents;
-use crate::mastra::graders::efficiency::{self, Spent};
-use crate::reading::Question;
+use crate::mastra::graders::efficiency::{self, EfficiencyUsage};
+use crate::reading::ReadingQuestion;
 use crate::scores::calls::made;
 use crate::scores::question::build;
 use toolmark_grade::{GraderInfo, Taxonomy, schema_of};
-use toolmark_outcome::{Cause, Numbers, Outcome, Profile, Role, Subject, Verdict, View, equal};
+use toolmark_outcome::{
+    Cause, EvidenceRole, NumberRules, Outcome, Profile, Subject, TrajectoryView, Verdict, equal,
+};
 
 const PROFILES: &[Profile] = &[Profile::FutureAgi, Profile::Mastra];
 
@@ -35,7 +37,7 @@ and every budget kept, or from `threshold` on. A budget for something the trace 
     example: "type: step-efficiency\nconfig:\n  max_steps: 12",
     taxonomy: Taxonomy::TRAJECTORY,
     profiles: PROFILES,
-    schema: schema_of::<Config>,
+    schema: schema_of::<SuiteConfig>,
     build: |building| {
         let used = match building.profile {
             Profile::FutureAgi => &[
@@ -58,30 +60,30 @@ and every budget kept, or from `threshold` on. A budget for something the trace 
                 "threshold",
             ],
         };
-        let settings = Settings::read(building, PROFILES, used)?;
+        let settings = SuiteSettings::read(building, PROFILES, used)?;
         build(building, PROFILES, StepEfficiency { settings })
     },
 };
 
 struct StepEfficiency {
-    settings: Settings,
+    settings: SuiteSettings,
 }
 
 /// Returns the recorded resource usage of a run. If the run has no duration, the durations of its
 /// calls are added up.
-fn spent(view: &View<'_>) -> Spent {
+fn spent(view: &TrajectoryView<'_>) -> EfficiencyUsage {
     let usage = view.trajectory().usage.filter(|_| view.turn_index().is_none());
     let calls: Option<Vec<f64>> =
         view.calls().iter().map(|seen| Some(seen.call.duration?.as_secs_f64())).collect();
     let of_calls = calls.filter(|calls| !calls.is_empty()).map(|calls| calls.iter().sum::<f64>());
     let seconds = view.duration().map(|duration| duration.as_secs_f64()).or(of_calls);
-    Spent {
+    EfficiencyUsage {
         tokens: usage.map(|usage| usage.total() as f64),
         duration_ms: seconds.map(|seconds| seconds * 1000.0),
     }
 }
 
-impl Question for StepEfficiency {
+impl ReadingQuestion for StepEfficiency {
     fn answer(&self, subject: &Subject<'_>, profile: Profile) -> Outcome {
         let view = &subject.view;
         let settings = &self.settings;
@@ -91,7 +93,7 @@ impl Question for StepEfficiency {
         };
         match profile {
             Profile::FutureAgi => {
-                let input = Input::theirs(settings, subject);
+                let input = SuiteInput::theirs(settings, subject);
                 let score = agents::step_efficiency(&input, settings.efficiency_weights);
                 scored(score, format!("{} steps", input.trajectory.len()))
             }
@@ -108,7 +110,8 @@ impl Question for StepEfficiency {
                             scored(score, reason).with_metric("redundant", redundant.len());
                         for at in redundant.iter().take(MAX_SHOWN) {
                             let text = "the same call as the one before";
-                            let evidence = view.evidence(Role::Violation, text, made[*at].seen);
+                            let evidence =
+                                view.evidence(EvidenceRole::Violation, text, made[*at].seen);
                             outcome.evidence.push(evidence);
                         }
                         outcome
@@ -121,13 +124,13 @@ impl Question for StepEfficiency {
 }
 
 /// Grades wasted calls and budgets from the trace.
-pub(super) fn ours(settings: &Settings, view: &View<'_>) -> Outcome {
+pub(super) fn ours(settings: &SuiteSettings, view: &TrajectoryView<'_>) -> Outcome {
     let made = made(view);
     if made.len() > MAX_CALLS {
         return Outcome::unknown(Cause::Limit, "there are too many calls to compare");
     }
     let same = |a: &Option<_>, b: &Option<_>| match (a, b) {
-        (Some(a), Some(b)) => equal(a, b, Numbers::Json),
+        (Some(a), Some(b)) => equal(a, b, NumberRules::Json),
         (a, b) => a.is_none() && b.is_none(),
     };
     let is_wasted = |at: &usize| {
@@ -165,7 +168,7 @@ pub(super) fn ours(settings: &Settings, view: &View<'_>) -> Outcome {
     let mut outcome = Outcome::scored(verdict, score, reason).with_metric("wasted", wasted.len());
     for at in wasted.iter().take(MAX_SHOWN) {
         let text = "the same call gave the same result before";
-        outcome.evidence.push(view.evidence(Role::Violation, text, made[*at].seen));
+        outcome.evidence.push(view.evidence(EvidenceRole::Violation, text, made[*at].seen));
     }
     outcome
 }

@@ -1,13 +1,15 @@
 //! `task-completion`: scores whether the task was completed.
 
-use super::config::{Config, Settings};
-use super::input::Input;
+use super::config::{SuiteConfig, SuiteSettings};
+use super::input::SuiteInput;
 use crate::futureagi::graders::agents;
-use crate::reading::Question;
+use crate::reading::ReadingQuestion;
 use crate::scores::question::build;
 use serde_json::Value;
-use toolmark_grade::{GraderInfo, Reference, Scope, Taxonomy, schema_of};
-use toolmark_outcome::{Cause, Numbers, Outcome, Part, Profile, Subject, Verdict, equal, excerpt};
+use toolmark_grade::{GradeScope, GraderInfo, Reference, Taxonomy, schema_of};
+use toolmark_outcome::{
+    Cause, NumberRules, Outcome, OutcomePart, Profile, Subject, Verdict, equal, excerpt,
+};
 
 pub(super) const PROFILES: &[Profile] = &[Profile::FutureAgi];
 
@@ -26,29 +28,29 @@ The profile `futureagi` (ai-evaluation 1.1.0) adds up: 0.2 for a final step; hal
 result; 0.3 for criteria of which half the words occur anywhere, thoughts included, or 0.2 where there are none. It \
 passes from 0.5 on.",
     example: "type: task-completion\nconfig:\n  expected_result: \"42\"",
-    taxonomy: Taxonomy { reference: Reference::Based, scope: Scope::End, ..Taxonomy::TRAJECTORY },
+    taxonomy: Taxonomy { reference: Reference::Based, scope: GradeScope::End, ..Taxonomy::TRAJECTORY },
     profiles: PROFILES,
-    schema: schema_of::<Config>,
+    schema: schema_of::<SuiteConfig>,
     build: |building| {
         let used = &["task", "expected_result", "threshold"];
-        let settings = Settings::read(building, PROFILES, used)?;
+        let settings = SuiteSettings::read(building, PROFILES, used)?;
         build(building, PROFILES, TaskCompletion { settings })
     },
 };
 
 struct TaskCompletion {
-    settings: Settings,
+    settings: SuiteSettings,
 }
 
-impl Question for TaskCompletion {
+impl ReadingQuestion for TaskCompletion {
     fn answer(&self, subject: &Subject<'_>, profile: Profile) -> Outcome {
         if profile == Profile::FutureAgi {
-            let input = Input::theirs(&self.settings, subject);
+            let input = SuiteInput::theirs(&self.settings, subject);
             let score = agents::task_completion(&input);
             let verdict = Verdict::of(score >= self.settings.threshold(profile));
             return Outcome::scored(verdict, score, format!("task completion {score}"));
         }
-        ours(&Input::ours(&self.settings, subject))
+        ours(&SuiteInput::ours(&self.settings, subject))
     }
 }
 
@@ -62,14 +64,14 @@ fn is_answer(result: &Value, expected: &Value) -> bool {
         }
         (Value::String(result), expected) => {
             let parsed: Option<Value> = serde_json::from_str(result).ok();
-            parsed.is_some_and(|result| equal(&result, expected, Numbers::Json))
+            parsed.is_some_and(|result| equal(&result, expected, NumberRules::Json))
         }
-        (result, expected) => equal(result, expected, Numbers::Json),
+        (result, expected) => equal(result, expected, NumberRules::Json),
     }
 }
 
 /// Grades completion from the trace.
-pub(super) fn ours(input: &Input) -> Outcome {
+pub(super) fn ours(input: &SuiteInput) -> Outcome {
     let criteria = input.task.success_criteria.as_deref().unwrap_or_default();
     if input.expected_result.is_none() && criteria.is_empty() {
         let why = "nothing says what is expected: there is no expected_result";
@@ -77,15 +79,17 @@ pub(super) fn ours(input: &Input) -> Outcome {
     }
     let result = input.final_result.as_ref().filter(|result| !result.is_null() && *result != "");
     let ends = input.trajectory.last().is_some_and(|step| step.is_final);
-    let mut parts =
-        vec![Part::new("the run ended with an answer", Verdict::of(ends && result.is_some()))];
+    let mut parts = vec![OutcomePart::new(
+        "the run ended with an answer",
+        Verdict::of(ends && result.is_some()),
+    )];
     if let Some(expected) = &input.expected_result {
         let text = format!("the answer is {}", excerpt(&expected.to_string()));
         let holds = result.is_some_and(|result| is_answer(result, expected));
-        parts.push(Part::new(text, Verdict::of(holds)));
+        parts.push(OutcomePart::new(text, Verdict::of(holds)));
     }
     for criterion in criteria {
-        parts.push(Part::new(criterion.clone(), Verdict::Unknown(Cause::NeedsJudge)));
+        parts.push(OutcomePart::new(criterion.clone(), Verdict::Unknown(Cause::NeedsJudge)));
     }
     let verdict = parts.iter().fold(Verdict::Pass, |all, part| all.and(part.verdict));
     let held = parts.iter().filter(|part| part.verdict == Verdict::Pass).count();

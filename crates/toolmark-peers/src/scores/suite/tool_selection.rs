@@ -1,14 +1,16 @@
 //! `tool-selection`: scores the choice of tools.
 
-use super::config::{Config, Settings};
-use super::input::Input;
+use super::config::{SuiteConfig, SuiteSettings};
+use super::input::SuiteInput;
 use super::task_completion::PROFILES;
 use crate::futureagi::graders::agents;
-use crate::reading::Question;
+use crate::reading::ReadingQuestion;
 use crate::scores::question::build;
 use toolmark_base::SortedSet;
 use toolmark_grade::{GraderInfo, Taxonomy, schema_of};
-use toolmark_outcome::{Cause, Evidence, Outcome, Part, Profile, Role, Subject, Verdict, View};
+use toolmark_outcome::{
+    Cause, Evidence, EvidenceRole, Outcome, OutcomePart, Profile, Subject, TrajectoryView, Verdict,
+};
 
 /// Maximum number of listed calls; the rest are only counted.
 const MAX_SHOWN: usize = 20;
@@ -28,32 +30,32 @@ passes from 0.5 on.",
     example: "type: tool-selection\nconfig:\n  task: {required_tools: [Read, Edit]}\n  available_tools: [Read, Edit, Bash]",
     taxonomy: Taxonomy::EXPECTED,
     profiles: PROFILES,
-    schema: schema_of::<Config>,
+    schema: schema_of::<SuiteConfig>,
     build: |building| {
         let used = &["task", "available_tools", "threshold"];
-        let settings = Settings::read(building, PROFILES, used)?;
+        let settings = SuiteSettings::read(building, PROFILES, used)?;
         build(building, PROFILES, ToolSelection { settings })
     },
 };
 
 struct ToolSelection {
-    settings: Settings,
+    settings: SuiteSettings,
 }
 
-impl Question for ToolSelection {
+impl ReadingQuestion for ToolSelection {
     fn answer(&self, subject: &Subject<'_>, profile: Profile) -> Outcome {
         if profile == Profile::FutureAgi {
-            let input = Input::theirs(&self.settings, subject);
+            let input = SuiteInput::theirs(&self.settings, subject);
             let score = agents::tool_selection(&input);
             let verdict = Verdict::of(score >= self.settings.threshold(profile));
             return Outcome::scored(verdict, score, format!("tool selection {score}"));
         }
-        ours(&Input::ours(&self.settings, subject), &subject.view)
+        ours(&SuiteInput::ours(&self.settings, subject), &subject.view)
     }
 }
 
 /// Grades the choice of tools from the trace.
-pub(super) fn ours(input: &Input, view: &View<'_>) -> Outcome {
+pub(super) fn ours(input: &SuiteInput, view: &TrajectoryView<'_>) -> Outcome {
     let required = input.task.required_tools.as_deref().unwrap_or_default();
     let available: Option<SortedSet<&str>> =
         input.available_tools.as_ref().map(|tools| tools.iter().map(String::as_str).collect());
@@ -65,7 +67,7 @@ pub(super) fn ours(input: &Input, view: &View<'_>) -> Outcome {
     let mut evidence = Vec::new();
     for tool in required {
         let done = input.calls().any(|call| call.name == *tool && call.success);
-        parts.push(Part::new(format!("{tool} was called"), Verdict::of(done)));
+        parts.push(OutcomePart::new(format!("{tool} was called"), Verdict::of(done)));
         if !done {
             evidence.push(Evidence::absence(format!("{tool} was not called, or failed")));
         }
@@ -78,8 +80,8 @@ pub(super) fn ours(input: &Input, view: &View<'_>) -> Outcome {
             let text = format!("{} is not available", call.name);
             let seen = call.place.and_then(|at| view.calls().get(at));
             evidence.push(match seen {
-                Some(seen) => view.evidence(Role::Violation, text, *seen),
-                None => Evidence::words(Role::Violation, text),
+                Some(seen) => view.evidence(EvidenceRole::Violation, text, *seen),
+                None => Evidence::words(EvidenceRole::Violation, text),
             });
         }
     }

@@ -1,15 +1,15 @@
 //! `trajectory-score`: combines completion, efficiency and tool selection into one score.
 
-use super::config::{Config, Settings};
-use super::input::Input;
+use super::config::{SuiteConfig, SuiteSettings};
+use super::input::SuiteInput;
 use super::task_completion::PROFILES;
 use super::{step_efficiency, task_completion, tool_selection};
 use crate::futureagi::graders::agents;
-use crate::reading::Question;
+use crate::reading::ReadingQuestion;
 use crate::scores::question::build;
 use serde_json::json;
 use toolmark_grade::{GraderInfo, Taxonomy, schema_of};
-use toolmark_outcome::{Outcome, Part, Profile, Subject, Verdict};
+use toolmark_outcome::{Outcome, OutcomePart, Profile, Subject, Verdict};
 
 pub(crate) static INFO: GraderInfo = GraderInfo {
     id: "trajectory-score",
@@ -25,7 +25,7 @@ run is 0.3. It passes from 0.5 on.",
     example: "type: trajectory-score\nconfig:\n  expected_result: \"42\"\n  task: {required_tools: [calculator]}",
     taxonomy: Taxonomy::EXPECTED,
     profiles: PROFILES,
-    schema: schema_of::<Config>,
+    schema: schema_of::<SuiteConfig>,
     build: |building| {
         let used = &[
             "task",
@@ -37,7 +37,7 @@ run is 0.3. It passes from 0.5 on.",
             "efficiency_weight",
             "tool_weight",
         ];
-        let settings = Settings::read(building, PROFILES, used)?;
+        let settings = SuiteSettings::read(building, PROFILES, used)?;
         if building.profile != Profile::FutureAgi {
             let weights = settings.score_weights;
             let good = weights.iter().all(|weight| weight.is_finite() && *weight >= 0.0);
@@ -52,17 +52,17 @@ run is 0.3. It passes from 0.5 on.",
 };
 
 struct TrajectoryScore {
-    settings: Settings,
+    settings: SuiteSettings,
 }
 
 const NAMES: [&str; 3] = ["task_completion", "step_efficiency", "tool_selection"];
 
-impl Question for TrajectoryScore {
+impl ReadingQuestion for TrajectoryScore {
     fn answer(&self, subject: &Subject<'_>, profile: Profile) -> Outcome {
         let settings = &self.settings;
         let view = &subject.view;
         if profile == Profile::FutureAgi {
-            let input = Input::theirs(settings, subject);
+            let input = SuiteInput::theirs(settings, subject);
             let (score, parts) = agents::trajectory_score(&input, settings.score_weights);
             let verdict = Verdict::of(score >= settings.threshold(profile));
             let [completion, efficiency, tools] = parts;
@@ -70,7 +70,7 @@ impl Question for TrajectoryScore {
             let scores = json!({"task_completion": completion, "step_efficiency": efficiency, "tool_selection": tools});
             return Outcome::scored(verdict, score, reason).with_metric("component_scores", scores);
         }
-        let input = Input::ours(settings, subject);
+        let input = SuiteInput::ours(settings, subject);
         let outcomes = [
             task_completion::ours(&input),
             step_efficiency::ours(settings, view),
@@ -79,7 +79,7 @@ impl Question for TrajectoryScore {
         let verdict = outcomes.iter().fold(Verdict::Pass, |all, one| all.and(one.verdict));
         let mut parts = Vec::new();
         for (name, one) in NAMES.iter().zip(&outcomes) {
-            let mut part = Part::new(*name, one.verdict);
+            let mut part = OutcomePart::new(*name, one.verdict);
             part.score = one.score;
             part.reason = Some(one.reason.clone());
             parts.push(part);

@@ -4,7 +4,7 @@ use super::graders::RequestedGrader;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use toolmark_base::SortedMap;
-use toolmark_config::{Entry, Kind, Node, Problem, Spanned, quoted, read};
+use toolmark_config::{Node, NodeEntry, NodeKind, Problem, Spanned, quoted, read};
 use toolmark_grade::Loading;
 use toolmark_match::units::Duration;
 
@@ -37,7 +37,7 @@ pub(super) struct Constraints {
     reject_skills: Option<Spanned<Vec<Spanned<String>>>>,
 }
 
-type List = Spanned<Vec<Spanned<String>>>;
+type ConstraintList = Spanned<Vec<Spanned<String>>>;
 
 /// Returns the graders implied by the constraints of a stimulus.
 pub(super) fn graders(node: &Node, loading: &mut Loading<'_>) -> Vec<RequestedGrader> {
@@ -93,9 +93,9 @@ pub(super) fn graders(node: &Node, loading: &mut Loading<'_>) -> Vec<RequestedGr
         }
         let items = names.value.iter().map(|name| {
             let text = if pattern { exactly(&name.value) } else { name.value.clone() };
-            Node::new(Kind::Text(text.into()), name.span)
+            Node::new(NodeKind::Text(text.into()), name.span)
         });
-        let list = Node::new(Kind::List(items.collect()), names.span);
+        let list = Node::new(NodeKind::List(items.collect()), names.span);
         add(key, type_word, map(list_key, list));
     }
     graders
@@ -103,8 +103,8 @@ pub(super) fn graders(node: &Node, loading: &mut Loading<'_>) -> Vec<RequestedGr
 
 fn map(key: &str, value: Node) -> Node {
     let span = value.span;
-    let entry = Entry { key: key.into(), key_span: span, value };
-    Node::new(Kind::Map(vec![entry]), span)
+    let entry = NodeEntry { key: key.into(), key_span: span, value };
+    Node::new(NodeKind::Map(vec![entry]), span)
 }
 
 /// Returns a regular expression for a tool with exactly this name; `*` matches any.
@@ -125,8 +125,8 @@ fn exactly(name: &str) -> String {
 
 /// Reports names that are both expected and rejected.
 fn overlap(
-    expected: &Option<List>,
-    rejected: &Option<List>,
+    expected: &Option<ConstraintList>,
+    rejected: &Option<ConstraintList>,
     what: &str,
     loading: &mut Loading<'_>,
 ) {

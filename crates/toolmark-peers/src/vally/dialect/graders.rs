@@ -2,9 +2,9 @@
 
 use serde::Deserialize;
 use toolmark_base::{SortedMap, SortedSet};
-use toolmark_config::{Kind, Node, Problem, Span, Spanned, quoted, read};
+use toolmark_config::{Node, NodeKind, NodeSpan, Problem, Spanned, quoted, read};
 use toolmark_grade::Planned;
-use toolmark_grade::{Entry, Loading};
+use toolmark_grade::{ListedGrader, Loading};
 use toolmark_outcome::Profile;
 
 /// Recommended maximum length of a grader's name.
@@ -38,14 +38,14 @@ pub(super) struct RequestedGrader {
     pub(super) turn: Option<Spanned<u32>>,
     pub(super) required: bool,
     pub(super) config: Node,
-    pub(super) span: Span,
+    pub(super) span: NodeSpan,
     /// Whether a constraint requested it.
     pub(super) implied: bool,
 }
 
 /// Names of the graders of all stimuli.
 #[derive(Default)]
-pub(super) struct Names(SortedMap<String, Span>);
+pub(super) struct GraderNames(SortedMap<String, NodeSpan>);
 
 /// Reads the graders of a list.
 pub(super) fn entries(list: &Node, loading: &mut Loading<'_>) -> Vec<RequestedGrader> {
@@ -89,8 +89,8 @@ pub(super) fn entries(list: &Node, loading: &mut Loading<'_>) -> Vec<RequestedGr
 }
 
 /// Returns an empty configuration.
-fn nothing(span: Span) -> Node {
-    Node::new(Kind::Map(Vec::new()), span)
+fn nothing(span: NodeSpan) -> Node {
+    Node::new(NodeKind::Map(Vec::new()), span)
 }
 
 /// Reports names that are not slugs, which Vally rejects.
@@ -111,13 +111,13 @@ fn check_name(name: &Spanned<String>, loading: &mut Loading<'_>) {
 
 /// Builds a requested grader; its weight is set by the case.
 pub(super) fn build(asked: &RequestedGrader, loading: &mut Loading<'_>) -> Option<Planned> {
-    loading.grader(Entry {
+    loading.grader(ListedGrader {
         name: asked.name.as_ref().map(|name| name.value.clone()),
         profile: Profile::Vally,
         contrast: Some(Profile::Toolmark),
         required: asked.required,
         turn: asked.turn.as_ref().map(|turn| turn.value),
-        ..Entry::new(asked.type_word.clone(), &asked.config, asked.span)
+        ..ListedGrader::new(asked.type_word.clone(), &asked.config, asked.span)
     })
 }
 
@@ -143,7 +143,7 @@ pub(super) fn tell_apart(graders: &mut [Planned]) {
     }
 }
 
-impl Names {
+impl GraderNames {
     /// Returns the names of graders that apply to all stimuli.
     pub(super) fn of_shared(asked: &[RequestedGrader], loading: &mut Loading<'_>) -> Self {
         Self(Self::default().check(asked, loading))
@@ -156,8 +156,8 @@ impl Names {
         &self,
         asked: &[RequestedGrader],
         loading: &mut Loading<'_>,
-    ) -> SortedMap<String, Span> {
-        let mut own: SortedMap<String, Span> = SortedMap::new();
+    ) -> SortedMap<String, NodeSpan> {
+        let mut own: SortedMap<String, NodeSpan> = SortedMap::new();
         for name in asked.iter().filter(|a| !a.implied).filter_map(|a| a.name.as_ref()) {
             if let Some(first) = self.0.get(&name.value).or_else(|| own.get(&name.value)) {
                 let message = format!("two graders have the name {}", quoted(&name.value));

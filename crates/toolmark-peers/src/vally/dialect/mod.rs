@@ -10,14 +10,14 @@ mod substitution;
 #[cfg(test)]
 mod tests;
 
-use graders::Names;
+use graders::GraderNames;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 use std::sync::Arc;
-use stimulus::{Gathered, Shared};
+use stimulus::{Gathered, StimulusDefaults};
 use toolmark_base::SortedMap;
-use toolmark_config::{Node, Problem, Span, Spanned, did_you_mean, quoted, read};
+use toolmark_config::{Node, NodeSpan, Problem, Spanned, did_you_mean, quoted, read};
 use toolmark_grade::Loading;
 use toolmark_grade::schema::Section;
 use toolmark_grade::{Dialect, DialectInfo};
@@ -26,7 +26,7 @@ use toolmark_match::units::Duration;
 use toolmark_outcome::judging::Effort;
 
 /// Microsoft Vally.
-pub struct Vally;
+pub struct VallyDialect;
 
 const TITLE: &str = "Vally eval spec";
 
@@ -98,7 +98,7 @@ const DEFAULTS_KEYS: &[&str] = &[
     "executor",
 ];
 
-impl Dialect for Vally {
+impl Dialect for VallyDialect {
     fn info(&self) -> &'static DialectInfo {
         &INFO
     }
@@ -126,11 +126,11 @@ impl Dialect for Vally {
         let tags = root.get("tags").map(|tags| stimulus::tags_of(tags, loading));
         let asked = root.get("graders").map(|list| graders::entries(list, loading));
         let asked = asked.unwrap_or_default();
-        gathered.names = Names::of_shared(&asked, loading);
+        gathered.names = GraderNames::of_shared(&asked, loading);
         let graders = asked.iter().map(|asked| graders::build(asked, loading)).collect();
         let tags = tags.unwrap_or_default();
         let root_environment = running::environments(&root);
-        let shared = Shared { threshold, trials, root_environment, tags, asked, graders };
+        let shared = StimulusDefaults { threshold, trials, root_environment, tags, asked, graders };
         let stimuli = stimuli(&root, loading);
         let each = shared.asked.len() + shared.tags.values().map(|v| v.len() + 1).sum::<usize>();
         if each.saturating_mul(stimuli.len()) > MAX_SHARED {
@@ -261,7 +261,7 @@ fn defaults(root: &Node, loading: &mut Loading<'_>) -> (Option<u32>, UsualJudge)
 
 /// Checks that names of stimuli are unique, so that runs can be distinguished.
 fn check_names(root: &Node, loading: &mut Loading<'_>) {
-    let mut seen: SortedMap<&str, Span> = SortedMap::new();
+    let mut seen: SortedMap<&str, NodeSpan> = SortedMap::new();
     let stimuli = root.get("stimuli").map(Node::items).into_iter().flatten();
     for name in stimuli.filter_map(|stimulus| stimulus.get("name")) {
         let Some(text) = name.as_str() else { continue };

@@ -2,10 +2,10 @@
 
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
-use toolmark_config::{Entry, Kind, Node, Source, Span, parse, quoted};
+use toolmark_config::{Node, NodeEntry, NodeKind, NodeSpan, SourceText, parse, quoted};
 use toolmark_grade::run_plan::{
-    ArtifactRules, Attachment, CommandLine, FileSource, GitSource, Hook, Permissions, Recordings,
-    RunSettings, Runner, Target, Variable, WorkspaceFile, WorkspacePlan,
+    AgentTarget, ArtifactRules, Attachment, CommandLine, FileSource, GitSource, Recordings,
+    RunSettings, Runner, TrialHook, TrialPermissions, Variable, WorkspaceFile, WorkspacePlan,
 };
 use toolmark_grade::{Loading, RunPlan};
 use toolmark_match::units;
@@ -32,12 +32,12 @@ pub(super) fn plan(root: &Node, loading: &Loading<'_>) -> RunPlan {
     let name = executor.and_then(|node| node.as_str().or_else(|| node.get("name")?.as_str()));
     let name = name.unwrap_or(EXECUTOR);
     let config = executor.and_then(|node| node.get("config"));
-    let mut target = Target::new(name, runner(name, config, loading));
-    target.permissions = Permissions::Workspace;
+    let mut target = AgentTarget::new(name, runner(name, config, loading));
+    target.permissions = TrialPermissions::Workspace;
     target.place = loading.place(executor.map_or(root.span, |node| node.span));
     target.models = match of("model").map(|model| &model.kind) {
-        Some(Kind::Text(model)) => vec![model.to_string()],
-        Some(Kind::List(models)) => {
+        Some(NodeKind::Text(model)) => vec![model.to_string()],
+        Some(NodeKind::List(models)) => {
             models.iter().filter_map(Node::as_str).map(str::to_owned).collect()
         }
         _ => Vec::new(),
@@ -88,8 +88,8 @@ fn runner(name: &str, config: Option<&Node>, loading: &Loading<'_>) -> Runner {
 /// Returns the environment of all stimuli, and that of their agent alone.
 pub(super) fn environments(root: &Node) -> Option<Node> {
     let keys = ["environment", "agent_environment"];
-    let entries: Vec<Entry> = keys.iter().filter_map(|key| root.entry(key).cloned()).collect();
-    (!entries.is_empty()).then(|| Node::new(Kind::Map(entries), root.span))
+    let entries: Vec<NodeEntry> = keys.iter().filter_map(|key| root.entry(key).cloned()).collect();
+    (!entries.is_empty()).then(|| Node::new(NodeKind::Map(entries), root.span))
 }
 
 /// Reads the run settings of one stimulus.
@@ -198,7 +198,7 @@ fn resolved(node: &Node, settings: &mut RunSettings, loading: &Loading<'_>) -> O
     for directory in start.ancestors().take(64) {
         let file = PROJECT.iter().map(|file| directory.join(file)).find(|path| path.is_file());
         let Some(file) = file else { continue };
-        let source = Source::open(&file).ok();
+        let source = SourceText::open(&file).ok();
         let root = source.as_ref().and_then(|source| parse(source).node);
         let found = root.and_then(|root| root.get("environments")?.get(name).cloned());
         match found {
@@ -216,22 +216,24 @@ fn resolved(node: &Node, settings: &mut RunSettings, loading: &Loading<'_>) -> O
 /// replaces, and other keys of the stimulus take precedence.
 fn merged([general, own]: [Option<Node>; 2]) -> Option<Node> {
     let (Some(general), Some(own)) = (&general, &own) else { return general.or(own) };
-    let mut entries: Vec<Entry> = general.entries().cloned().collect();
+    let mut entries: Vec<NodeEntry> = general.entries().cloned().collect();
     for entry in own.entries() {
         let Some(known) = entries.iter_mut().find(|known| known.key == entry.key) else {
             entries.push(entry.clone());
             continue;
         };
         match (&mut known.value.kind, &entry.value.kind) {
-            (Kind::List(all), Kind::List(more)) if !more.is_empty() => all.extend(more.clone()),
-            (Kind::Map(all), Kind::Map(more)) => {
+            (NodeKind::List(all), NodeKind::List(more)) if !more.is_empty() => {
+                all.extend(more.clone())
+            }
+            (NodeKind::Map(all), NodeKind::Map(more)) => {
                 all.retain(|known| more.iter().all(|entry| entry.key != known.key));
                 all.extend(more.clone());
             }
             _ => known.value = entry.value.clone(),
         }
     }
-    Some(Node::new(Kind::Map(entries), own.span))
+    Some(Node::new(NodeKind::Map(entries), own.span))
 }
 
 /// Adds an environment to the workspace of a stimulus.
@@ -258,9 +260,9 @@ fn environment(
             "files" => value.items().for_each(|file| add_file(file, plan, settings, loading)),
             "commands" => {
                 let lines = value.items().filter_map(Node::as_str);
-                plan.setup.extend(lines.map(|line| Hook {
+                plan.setup.extend(lines.map(|line| TrialHook {
                     timeout,
-                    ..Hook::new(CommandLine::Capitals(line.to_owned()))
+                    ..TrialHook::new(CommandLine::Capitals(line.to_owned()))
                 }));
             }
             "commandTimeout" => {}
@@ -346,7 +348,7 @@ fn checked_time(
 
 /// Formats a message with its position, because it is reported when something is run, not when the
 /// file is read.
-fn placed(loading: &Loading<'_>, span: Span, message: &str) -> String {
+fn placed(loading: &Loading<'_>, span: NodeSpan, message: &str) -> String {
     let place = loading.place(span);
     format!("{}:{}:{}: {message}", loading.file, place.line, place.column)
 }
@@ -443,9 +445,9 @@ mod tests {
             (
                 json!({"environment": {"commands": ["make"], "commandTimeout": "5s"}}),
                 plan(WorkspacePlan {
-                    setup: vec![Hook {
+                    setup: vec![TrialHook {
                         timeout: Duration::from_secs(5),
-                        ..Hook::new(CommandLine::Capitals("make".into()))
+                        ..TrialHook::new(CommandLine::Capitals("make".into()))
                     }],
                     ..WorkspacePlan::default()
                 }),

@@ -1,6 +1,6 @@
 //! JSON Schema of Vally's eval specs.
 
-use super::scoring::Scoring;
+use super::scoring::VallyScoring;
 use super::stimulus::Stimulus;
 use super::{Defaults, TITLE};
 use crate::GRADERS;
@@ -16,7 +16,7 @@ pub(super) fn file() -> Value {
     let mut generator = generator();
     let stimulus = generator.subschema_for::<Stimulus>().to_value();
     let defaults = generator.subschema_for::<Defaults>().to_value();
-    let scoring = generator.subschema_for::<Scoring>().to_value();
+    let scoring = generator.subschema_for::<VallyScoring>().to_value();
     let graders = grader_list(&mut generator).to_value();
     let text = json!({ "type": "string" });
     let root = json!({

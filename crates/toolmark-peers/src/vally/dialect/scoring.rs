@@ -5,7 +5,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use std::borrow::Cow;
 use toolmark_base::{SortedMap, SortedSet};
-use toolmark_config::{Node, Problem, Span, Spanned, did_you_mean, quoted, read};
+use toolmark_config::{Node, NodeSpan, Problem, Spanned, did_you_mean, quoted, read};
 use toolmark_grade::Loading;
 use toolmark_match::units::Duration;
 
@@ -14,7 +14,7 @@ const SUGGESTIONS: usize = 20;
 
 /// Scoring of a spec.
 #[derive(Debug, Deserialize, JsonSchema)]
-pub(super) struct Scoring {
+pub(super) struct VallyScoring {
     /// Weights by type or name of graders; 1 by default.
     #[serde(default)]
     weights: Option<WeightMap>,
@@ -61,7 +61,7 @@ pub(super) struct Weights {
 }
 
 struct Weight {
-    span: Span,
+    span: NodeSpan,
     value: f64,
     used: bool,
 }
@@ -72,7 +72,7 @@ pub(super) fn scoring(
     loading: &mut Loading<'_>,
 ) -> (Option<f64>, Option<Weights>) {
     let node = node.filter(|node| !node.is_null());
-    let scoring = node.and_then(|node| read::<Scoring>(node, &mut loading.problems));
+    let scoring = node.and_then(|node| read::<VallyScoring>(node, &mut loading.problems));
     let Some(scoring) = scoring else {
         return (loading.options.threshold, None);
     };
@@ -152,7 +152,7 @@ impl Weights {
 
     /// Reports graders of one stimulus that share a weight by their type.
     pub(super) fn check_shared(&self, asked: &[&RequestedGrader], loading: &mut Loading<'_>) {
-        let mut first: SortedMap<&str, Span> = SortedMap::new();
+        let mut first: SortedMap<&str, NodeSpan> = SortedMap::new();
         let mut told = SortedSet::new();
         for asked in asked {
             let has = |key: &str| self.entries.contains_key(key);

@@ -1,7 +1,7 @@
 //! Stimuli: the prompts of the agent, and their graders.
 
 use super::constraints;
-use super::graders::{Names, RequestedGrader, build, entries, tell_apart};
+use super::graders::{GraderNames, RequestedGrader, build, entries, tell_apart};
 use super::scoring::{Weights, scoring};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
@@ -12,7 +12,7 @@ use toolmark_base::SortedMap;
 use toolmark_config::{Node, Problem, Spanned, read};
 use toolmark_grade::Loading;
 use toolmark_grade::{Case, Match, Planned};
-use toolmark_outcome::{Context, Profile, Rule, Scoring};
+use toolmark_outcome::{CaseContext, CaseScoring, GateRule, Profile};
 
 /// A stimulus: prompts of the agent, with graders.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -25,7 +25,7 @@ pub(super) struct Stimulus {
     prompt: Option<Spanned<String>>,
     /// Prompts of the agent, turn by turn, instead of `prompt`.
     #[serde(default)]
-    turns: Option<Spanned<Vec<Turn>>>,
+    turns: Option<Spanned<Vec<StimulusTurn>>>,
     /// Description for readers.
     #[serde(default, rename = "description")]
     _description: Option<String>,
@@ -52,7 +52,7 @@ pub(super) struct Stimulus {
     tags: Option<Node>,
     /// Scoring, overriding that of the file.
     #[serde(default, rename = "scoring")]
-    #[schemars(with = "Option<super::scoring::Scoring>")]
+    #[schemars(with = "Option<super::scoring::VallyScoring>")]
     _scoring: Option<Node>,
     /// Number of runs.
     #[serde(default)]
@@ -91,9 +91,9 @@ pub(super) struct Stimulus {
 
 /// Prompt of one turn: a text, or a map with `prompt`.
 #[derive(Debug)]
-struct Turn(String);
+struct StimulusTurn(String);
 
-impl<'de> Deserialize<'de> for Turn {
+impl<'de> Deserialize<'de> for StimulusTurn {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let node = Node::deserialize(deserializer)?;
         let text = match node.as_map() {
@@ -108,7 +108,7 @@ impl<'de> Deserialize<'de> for Turn {
     }
 }
 
-impl JsonSchema for Turn {
+impl JsonSchema for StimulusTurn {
     fn inline_schema() -> bool {
         true
     }
@@ -167,7 +167,7 @@ impl JsonSchema for Rubric {
 }
 
 /// Settings common to all stimuli of a file.
-pub(super) struct Shared {
+pub(super) struct StimulusDefaults {
     pub(super) threshold: Option<f64>,
     pub(super) trials: Option<u32>,
     /// Environment of every stimulus.
@@ -182,13 +182,13 @@ pub(super) struct Shared {
 #[derive(Default)]
 pub(super) struct Gathered {
     pub(super) weights: Weights,
-    pub(super) names: Names,
+    pub(super) names: GraderNames,
 }
 
 /// Builds a case from a stimulus.
 pub(super) fn case(
     node: &Node,
-    shared: &Shared,
+    shared: &StimulusDefaults,
     gathered: &mut Gathered,
     loading: &mut Loading<'_>,
 ) -> Option<Case> {
@@ -243,17 +243,17 @@ pub(super) fn case(
         id: name.clone(),
         tags,
         matches: Match { ids: vec![name.clone()], prompts: first, traces: Vec::new() },
-        context: Arc::new(Context {
+        context: Arc::new(CaseContext {
             case: name,
             prompts,
             rubric,
             spec: Some(Arc::new(node.to_json())),
             directory: loading.directory.to_owned(),
-            ..Context::default()
+            ..CaseContext::default()
         }),
         graders: planned,
-        scoring: Scoring {
-            rule: threshold.or(shared.threshold).map_or(Rule::All, Rule::Threshold),
+        scoring: CaseScoring {
+            rule: threshold.or(shared.threshold).map_or(GateRule::All, GateRule::Threshold),
             profile: loading.options.profile.unwrap_or(Profile::Vally),
         },
         trials: trials.filter(|runs| *runs > 0).or(shared.trials),

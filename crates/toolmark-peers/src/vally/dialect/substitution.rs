@@ -7,7 +7,7 @@
 
 use toolmark_base::{SortedMap, SortedSet};
 use toolmark_config::scalar;
-use toolmark_config::{Entry, Kind, Node, Problem, Span, did_you_mean};
+use toolmark_config::{Node, NodeEntry, NodeKind, NodeSpan, Problem, did_you_mean};
 use toolmark_grade::Loading;
 
 /// Maximum total number of characters of all texts.
@@ -46,12 +46,14 @@ impl Substitution<'_> {
     /// Replaces names in a node. Trees are bounded in depth.
     fn node(&mut self, node: &Node) -> Node {
         let kind = match &node.kind {
-            Kind::Text(text) if text.contains("${") => self.scalar(text, node.span),
-            Kind::List(items) => Kind::List(items.iter().map(|item| self.node(item)).collect()),
-            Kind::Map(entries) => Kind::Map(
+            NodeKind::Text(text) if text.contains("${") => self.scalar(text, node.span),
+            NodeKind::List(items) => {
+                NodeKind::List(items.iter().map(|item| self.node(item)).collect())
+            }
+            NodeKind::Map(entries) => NodeKind::Map(
                 entries
                     .iter()
-                    .map(|entry| Entry {
+                    .map(|entry| NodeEntry {
                         key: entry.key.clone(),
                         key_span: entry.key_span,
                         value: self.node(&entry.value),
@@ -63,23 +65,23 @@ impl Substitution<'_> {
         Node::new(kind, node.span)
     }
 
-    fn scalar(&mut self, text: &str, span: Span) -> Kind {
+    fn scalar(&mut self, text: &str, span: NodeSpan) -> NodeKind {
         let (filled, whole) = self.fill(text, span);
         if whole && self.is_plain(span) {
             scalar::plain(&filled)
         } else {
-            Kind::Text(filled.into())
+            NodeKind::Text(filled.into())
         }
     }
 
     /// Whether the scalar at this position is unquoted.
-    fn is_plain(&self, span: Span) -> bool {
+    fn is_plain(&self, span: NodeSpan) -> bool {
         let Some(span) = span.known() else { return false };
         self.text.get(span.start as usize..).is_some_and(|text| text.starts_with("${"))
     }
 
     /// Returns the text with names replaced, and whether it was a single placeholder.
-    fn fill(&mut self, text: &str, span: Span) -> (String, bool) {
+    fn fill(&mut self, text: &str, span: NodeSpan) -> (String, bool) {
         let mut filled = String::with_capacity(text.len());
         // What comes after the last brace is plain, and not looked through again and again.
         let (mut rest, plain) = text.split_at(text.rfind('}').map_or(0, |at| at + 1));
@@ -112,7 +114,7 @@ impl Substitution<'_> {
         (filled, whole)
     }
 
-    fn value(&mut self, name: &str, default: Option<&str>, span: Span) -> String {
+    fn value(&mut self, name: &str, default: Option<&str>, span: NodeSpan) -> String {
         self.used.insert(name.to_owned());
         let value = match (self.params.get(name), default) {
             (Some(value), _) => value.as_str(),
@@ -165,11 +167,11 @@ mod tests {
     use super::*;
     use serde_json::{Value, json};
     use std::path::Path;
-    use toolmark_config::{Source, parse};
+    use toolmark_config::{SourceText, parse};
     use toolmark_grade::LoadOptions;
 
     fn filled(yaml: &str, params: &[(&str, &str)]) -> (Value, Vec<Problem>) {
-        let source = Source::new("spec.yaml", yaml);
+        let source = SourceText::new("spec.yaml", yaml);
         let node = parse(&source).node.expect("a document");
         let params = params.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
         let options = LoadOptions { params, ..LoadOptions::default() };
@@ -208,7 +210,7 @@ mod tests {
     #[test]
     fn time_is_linear() {
         for text in ["${".repeat(200_000), "${a=".repeat(200_000), "$${a}".repeat(100_000)] {
-            let start = toolmark_testing::Watch::start();
+            let start = toolmark_testing::CpuWatch::start();
             filled(&format!("a: '{text}'"), &[]);
             filled(&format!("a: '{text}}}'"), &[]);
             assert!(start.elapsed().as_secs() < 10, "{:?}", start.elapsed());

@@ -1,19 +1,19 @@
 use super::*;
 use std::path::Path;
-use toolmark_config::Severity;
-use toolmark_config::{Source, parse};
+use toolmark_config::ProblemSeverity;
+use toolmark_config::{SourceText, parse};
 use toolmark_grade::LoadOptions;
-use toolmark_outcome::{Profile, Rule};
+use toolmark_outcome::{GateRule, Profile};
 
 /// Loads a plan with its problems: severity, code and underlined text.
-fn load_with(yaml: &str, options: &LoadOptions) -> (Plan, Vec<(Severity, String, String)>) {
-    let source = Source::new("spec.yaml", yaml);
+fn load_with(yaml: &str, options: &LoadOptions) -> (Plan, Vec<(ProblemSeverity, String, String)>) {
+    let source = SourceText::new("spec.yaml", yaml);
     let parsed = parse(&source);
     assert_eq!(parsed.problems, [], "the YAML of the test");
     let root = parsed.node.expect("a document");
     let mut loading =
         Loading::new("spec.yaml".into(), source.text(), Path::new("."), options, crate::ALL);
-    let plan = Vally.load(&root, &mut loading).expect("a plan");
+    let plan = VallyDialect.load(&root, &mut loading).expect("a plan");
     let problems = loading.problems.iter().map(|problem| {
         let text = problem.span.map_or("", |span| source.slice(span)).lines().next();
         (problem.severity, problem.code.to_owned(), text.unwrap_or_default().to_owned())
@@ -21,7 +21,7 @@ fn load_with(yaml: &str, options: &LoadOptions) -> (Plan, Vec<(Severity, String,
     (plan, problems.collect())
 }
 
-fn load(yaml: &str) -> (Plan, Vec<(Severity, String, String)>) {
+fn load(yaml: &str) -> (Plan, Vec<(ProblemSeverity, String, String)>) {
     load_with(yaml, &LoadOptions::default())
 }
 
@@ -85,7 +85,7 @@ fn a_spec_becomes_a_plan() {
     assert_eq!((first.id.as_str(), first.trials), ("first", Some(3)));
     assert_eq!(first.matches.ids, ["first"]);
     assert_eq!(first.matches.prompts, ["do it"]);
-    assert_eq!(first.scoring.rule, Rule::Threshold(0.8));
+    assert_eq!(first.scoring.rule, GateRule::Threshold(0.8));
     assert_eq!(first.tags["area"], ["other"]);
     assert_eq!(first.tags["priority"], ["p0", "p1"]);
     assert_eq!((first.place.line, first.place.column), (21, 11));
@@ -115,12 +115,12 @@ fn without_a_threshold_all_must_pass() {
     let yaml = "stimuli: [{name: a, prompt: p, graders: [{type: turn-count, config: {max: 1}}]}]";
     let (plan, problems) = load(yaml);
     assert_eq!(problems, []);
-    assert_eq!(plan.cases[0].scoring.rule, Rule::All);
+    assert_eq!(plan.cases[0].scoring.rule, GateRule::All);
     assert_eq!(plan.gate.threshold, None);
     let options = LoadOptions { threshold: Some(0.3), ..LoadOptions::default() };
     for yaml in [yaml, &format!("{yaml}\nscoring: {{threshold: 0.9}}")] {
         let (plan, _) = load_with(yaml, &options);
-        assert_eq!(plan.cases[0].scoring.rule, Rule::Threshold(0.3));
+        assert_eq!(plan.cases[0].scoring.rule, GateRule::Threshold(0.3));
         assert_eq!(plan.gate.threshold, Some(0.3));
     }
 }
@@ -186,8 +186,8 @@ fn a_stimulus_may_score_otherwise() {
     let weights = |case: usize| {
         plan.cases[case].graders.iter().map(|grader| grader.weight).collect::<Vec<_>>()
     };
-    let rules: Vec<Rule> = plan.cases.iter().map(|case| case.scoring.rule).collect();
-    assert_eq!(rules, [0.9, 0.7, 0.5].map(Rule::Threshold));
+    let rules: Vec<GateRule> = plan.cases.iter().map(|case| case.scoring.rule).collect();
+    assert_eq!(rules, [0.9, 0.7, 0.5].map(GateRule::Threshold));
     assert_eq!((weights(0), weights(1), weights(2)), (vec![5.0, 7.0], vec![2.0, 3.0], vec![3.0]));
     assert_eq!(plan.gate.threshold, Some(0.5));
     let own = "stimuli:\n- {name: a, prompt: p, scoring: {weights: {x: 1, turn-count: 1}}, \
@@ -260,7 +260,7 @@ fn mistakes_are_errors_at_their_places() {
         let (_, problems) = load(&yaml);
         let errors: Vec<String> = problems
             .iter()
-            .filter(|(severity, ..)| *severity == Severity::Error)
+            .filter(|(severity, ..)| *severity == ProblemSeverity::Error)
             .map(|(_, code, text)| format!("{code}: {text}"))
             .collect();
         assert!(errors.iter().any(|said| said.contains(expected)), "{yaml}\n{errors:?}");
@@ -311,7 +311,7 @@ fn what_looks_wrong_is_a_warning() {
     ] {
         let (_, problems) = load(&yaml);
         assert_eq!(said(&yaml), [expected], "{yaml}");
-        assert!(problems.iter().all(|(severity, ..)| *severity == Severity::Warning), "{yaml}");
+        assert!(problems.iter().all(|(severity, ..)| *severity == ProblemSeverity::Warning), "{yaml}");
     }
 }
 
@@ -331,17 +331,17 @@ fn all_mistakes_are_found_at_once() {
 
 #[test]
 fn files_are_told_by_their_stimuli() {
-    let node = |yaml: &str| parse(&Source::new("s", yaml)).node.expect("a document");
-    assert!(Vally.detect(&node("stimuli: []")) > 90);
-    assert_eq!(Vally.detect(&node("cases: []")), 0);
-    assert_eq!(Vally.detect(&node("[]")), 0);
+    let node = |yaml: &str| parse(&SourceText::new("s", yaml)).node.expect("a document");
+    assert!(VallyDialect.detect(&node("stimuli: []")) > 90);
+    assert_eq!(VallyDialect.detect(&node("cases: []")), 0);
+    assert_eq!(VallyDialect.detect(&node("[]")), 0);
 }
 
 #[test]
 fn the_schema_takes_what_is_right_and_refuses_what_is_not() {
-    let schema = Vally.schema(&[]);
+    let schema = VallyDialect.schema(&[]);
     let validator = jsonschema::validator_for(&schema).expect("a schema");
-    let json = |yaml: &str| parse(&Source::new("s", yaml)).node.expect("a document").to_json();
+    let json = |yaml: &str| parse(&SourceText::new("s", yaml)).node.expect("a document").to_json();
     for yaml in [WHOLE, &format!("area: mine\nstimuli: [{{name: a, prompt: p, {OK}}}]")] {
         let errors: Vec<String> =
             validator.iter_errors(&json(yaml)).map(|error| error.to_string()).collect();

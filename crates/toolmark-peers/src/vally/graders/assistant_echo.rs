@@ -11,14 +11,14 @@ use toolmark_grade::{Grader, GraderInfo, Taxonomy, schema_of};
 use toolmark_outcome::Profile;
 use toolmark_outcome::Subject;
 use toolmark_outcome::{Cause, Outcome};
-use toolmark_outcome::{Evidence, Role, excerpt};
-use toolmark_outcome::{Missing, View};
+use toolmark_outcome::{Evidence, EvidenceRole, excerpt};
+use toolmark_outcome::{Missing, TrajectoryView};
 use toolmark_pattern::Pattern;
 use toolmark_trace::{Call, EventKind, Fact};
 
 /// The value in a tool's result that the agent must mention.
 #[derive(Debug, Deserialize, JsonSchema)]
-struct Config {
+struct AssistantEchoConfig {
     /// Regular expressions: tools whose results are searched.
     tools: Spanned<Vec<Spanned<String>>>,
     /// A regular expression that is searched for in each result. Its first group is the
@@ -41,9 +41,9 @@ Results that are not text are searched as JSON, and the words inside Copilot's r
     example: "type: assistant-contains-tool-output\nconfig:\n  tools: [^create_ticket$]\n  pattern: \"id: ([A-Z]+-\\\\d+)\"",
     taxonomy: Taxonomy::TRAJECTORY,
     profiles: &[Profile::Vally],
-    schema: schema_of::<Config>,
+    schema: schema_of::<AssistantEchoConfig>,
     build: |building| {
-        let config = building.read::<Config>()?;
+        let config = building.read::<AssistantEchoConfig>()?;
         let tools = ToolFilter::build(Some(&config.tools), building);
         let pattern = building.pattern(&config.pattern)?;
         if pattern.matches_empty() {
@@ -84,7 +84,7 @@ impl Grader for AssistantEcho {
 }
 
 impl AssistantEcho {
-    fn judge(&self, view: &View<'_>) -> Result<Outcome, Missing> {
+    fn judge(&self, view: &TrajectoryView<'_>) -> Result<Outcome, Missing> {
         let mut captured: Vec<Captured> = Vec::new();
         for event in view.events() {
             match &event.kind {
@@ -94,8 +94,9 @@ impl AssistantEcho {
                     if let Some(said) = captured.iter().find(|c| text.contains(&c.value)) {
                         let value = excerpt(&said.value);
                         let reason = format!("\"{value}\" of a result is in a later message");
-                        let message = view.event_evidence(Role::Matched, "said here", event);
-                        let given = source(view, said, Role::Matched, "given here");
+                        let message =
+                            view.event_evidence(EvidenceRole::Matched, "said here", event);
+                        let given = source(view, said, EvidenceRole::Matched, "given here");
                         return Ok(Outcome::binary(true, reason)
                             .with_evidence(given)
                             .with_evidence([message]));
@@ -116,7 +117,7 @@ impl AssistantEcho {
         let shown = captured.iter().take(10);
         outcome
             .evidence
-            .extend(shown.flat_map(|c| source(view, c, Role::Missing, "given, not said")));
+            .extend(shown.flat_map(|c| source(view, c, EvidenceRole::Missing, "given, not said")));
         if captured.is_empty() {
             let text = format!("a result that matches /{}/", self.pattern);
             outcome.evidence.push(Evidence::absence(text));
@@ -124,7 +125,7 @@ impl AssistantEcho {
         Ok(outcome)
     }
 
-    fn capture(&self, view: &View<'_>, index: u32) -> Result<Option<Captured>, Missing> {
+    fn capture(&self, view: &TrajectoryView<'_>, index: u32) -> Result<Option<Captured>, Missing> {
         let Some(call) = view.trajectory().calls.get(index as usize) else { return Ok(None) };
         if !self.tools.takes(&call.name.full())? {
             return Ok(None);
@@ -146,14 +147,19 @@ impl AssistantEcho {
 }
 
 /// Returns a result as readable text, and as JSON if that differs.
-fn texts<'a>(view: &View<'_>, call: &'a Call) -> Vec<Cow<'a, str>> {
+fn texts<'a>(view: &TrajectoryView<'_>, call: &'a Call) -> Vec<Cow<'a, str>> {
     let plain = call.result.as_ref().and_then(|r| r.payload.as_ref()).map(|p| p.plain());
     let mut texts: Vec<_> = plain.into_iter().collect();
     texts.extend(observed(view, call).filter(|json| texts.first() != Some(json)));
     texts
 }
 
-fn source(view: &View<'_>, captured: &Captured, role: Role, text: &str) -> Option<Evidence> {
+fn source(
+    view: &TrajectoryView<'_>,
+    captured: &Captured,
+    role: EvidenceRole,
+    text: &str,
+) -> Option<Evidence> {
     let seen = view.calls().iter().find(|seen| seen.index == captured.index as usize)?;
     Some(Evidence {
         excerpt: Some(excerpt(&captured.value).into()),

@@ -15,13 +15,13 @@ use toolmark_match::units::Duration;
 use toolmark_outcome::Profile;
 use toolmark_outcome::Subject;
 use toolmark_outcome::{Cause, Outcome, Verdict};
-use toolmark_outcome::{Evidence, Role};
-use toolmark_outcome::{IndexedCall, Missing, View};
+use toolmark_outcome::{Evidence, EvidenceRole};
+use toolmark_outcome::{IndexedCall, Missing, TrajectoryView};
 use toolmark_trace::{EventKind, Fact};
 
 /// Limit on a total.
 #[derive(Debug, Deserialize, JsonSchema)]
-struct Budget {
+struct TotalBudget {
     /// Maximum.
     max: u64,
 }
@@ -94,7 +94,7 @@ budget!(
     TOKEN_BUDGET,
     "token-budget",
     "fails if the run used more than N tokens",
-    Budget,
+    TotalBudget,
     |config, _| plain(Quantity::Tokens, config.max),
     "50000",
     "Passes if input and output tokens together are at most `max`."
@@ -115,7 +115,7 @@ budget!(
     TURN_COUNT,
     "turn-count",
     "fails if the agent took more than N turns",
-    Budget,
+    TotalBudget,
     |config, _| plain(Quantity::Turns, config.max),
     "10",
     "Passes if the agent took at most `max` turns, that is model responses."
@@ -136,7 +136,7 @@ budget!(
     ERROR_COUNT,
     "error-count",
     "fails if the run reported more than N errors",
-    Budget,
+    TotalBudget,
     |config, _| plain(Quantity::Errors, config.max),
     "0",
     "Passes if the run reported at most `max` errors. `max: 0` asks for none. Failed tool calls are not errors of the run."
@@ -170,7 +170,7 @@ impl Grader for BudgetGrader {
 }
 
 impl BudgetGrader {
-    fn judge(&self, counted: Counted<'_>, view: &View<'_>) -> Outcome {
+    fn judge(&self, counted: BudgetTotal<'_>, view: &TrajectoryView<'_>) -> Outcome {
         let (value, max) = (counted.value, self.max);
         let over = value - max;
         let score = if over <= 0.0 { 1.0 } else { (1.0 - over / max.max(1.0)).max(0.0) };
@@ -188,7 +188,8 @@ impl BudgetGrader {
         if over > 0.0 {
             // The calls that went over it decide.
             let beyond = counted.calls.iter().skip(max as usize).take(SHOWN);
-            let evidence = beyond.map(|seen| view.evidence(Role::Extra, "over the budget", *seen));
+            let evidence =
+                beyond.map(|seen| view.evidence(EvidenceRole::Extra, "over the budget", *seen));
             outcome.evidence.extend(evidence);
         }
         outcome.notes.extend(counted.note.map(Into::into));
@@ -208,7 +209,7 @@ fn number(value: f64) -> Value {
 const SHOWN: usize = 10;
 
 /// A total and its source.
-struct Counted<'a> {
+struct BudgetTotal<'a> {
     value: f64,
     /// Counted calls, if calls are counted.
     calls: Vec<IndexedCall<'a>>,
@@ -216,14 +217,14 @@ struct Counted<'a> {
     note: Option<String>,
 }
 
-impl Counted<'_> {
+impl BudgetTotal<'_> {
     fn new(value: u64) -> Self {
         Self { value: value as f64, calls: Vec::new(), evidence: Vec::new(), note: None }
     }
 
     /// Returns the number that the source states, if the whole run is graded. A different count
     /// by toolmark is mentioned.
-    fn stated(stated: Option<u64>, counted: Self, view: &View<'_>) -> Self {
+    fn stated(stated: Option<u64>, counted: Self, view: &TrajectoryView<'_>) -> Self {
         match stated.filter(|_| view.turn_index().is_none()) {
             None => counted,
             Some(stated) if stated as f64 == counted.value => counted,
@@ -255,7 +256,7 @@ impl Quantity {
         }
     }
 
-    fn value<'a>(&self, view: &View<'a>) -> Result<Counted<'a>, Missing> {
+    fn value<'a>(&self, view: &TrajectoryView<'a>) -> Result<BudgetTotal<'a>, Missing> {
         let trajectory = view.trajectory();
         let stated = &trajectory.stated;
         match self {
@@ -263,16 +264,16 @@ impl Quantity {
             Self::Calls(tools) => {
                 let counted = calls(view, tools)?;
                 Ok(match tools.takes_all() {
-                    true => Counted::stated(stated.calls, counted, view),
+                    true => BudgetTotal::stated(stated.calls, counted, view),
                     false => counted,
                 })
             }
             Self::Turns => {
                 let counted = steps(view, &ToolFilter::ALL);
                 match (counted, stated.responses) {
-                    (Ok(counted), stated) => Ok(Counted::stated(stated, counted, view)),
+                    (Ok(counted), stated) => Ok(BudgetTotal::stated(stated, counted, view)),
                     (Err(_), Some(stated)) if view.turn_index().is_none() => {
-                        Ok(Counted::new(stated))
+                        Ok(BudgetTotal::new(stated))
                     }
                     (Err(missing), _) => Err(missing),
                 }
@@ -280,18 +281,19 @@ impl Quantity {
             Self::Steps(tools) => steps(view, tools),
             Self::Errors => {
                 let events: Vec<_> = view.events_of(EventKind::Error).collect();
-                let mut counted = Counted::new(events.len() as u64);
+                let mut counted = BudgetTotal::new(events.len() as u64);
                 let shown = events.iter().take(SHOWN);
-                counted.evidence =
-                    shown.map(|e| view.event_evidence(Role::Violation, "error", e)).collect();
-                Ok(Counted::stated(stated.errors, counted, view))
+                counted.evidence = shown
+                    .map(|e| view.event_evidence(EvidenceRole::Violation, "error", e))
+                    .collect();
+                Ok(BudgetTotal::stated(stated.errors, counted, view))
             }
             Self::WallTime => wall_time(view),
         }
     }
 }
 
-fn tokens<'a>(view: &View<'a>) -> Result<Counted<'a>, Missing> {
+fn tokens<'a>(view: &TrajectoryView<'a>) -> Result<BudgetTotal<'a>, Missing> {
     let trajectory = view.trajectory();
     let total = match view.turn_index() {
         None => trajectory.usage.map(|usage| usage.total()),
@@ -303,11 +305,11 @@ fn tokens<'a>(view: &View<'a>) -> Result<Counted<'a>, Missing> {
             (!totals.is_empty()).then(|| totals.iter().sum())
         }
     };
-    total.map(Counted::new).ok_or_else(|| Missing::new("the trace does not record token usage"))
+    total.map(BudgetTotal::new).ok_or_else(|| Missing::new("the trace does not record token usage"))
 }
 
-fn calls<'a>(view: &View<'a>, tools: &ToolFilter) -> Result<Counted<'a>, Missing> {
-    let mut counted = Counted::new(0);
+fn calls<'a>(view: &TrajectoryView<'a>, tools: &ToolFilter) -> Result<BudgetTotal<'a>, Missing> {
+    let mut counted = BudgetTotal::new(0);
     for seen in view.calls() {
         if !tools.takes(&seen.call.name.full())? {
             continue;
@@ -318,7 +320,7 @@ fn calls<'a>(view: &View<'a>, tools: &ToolFilter) -> Result<Counted<'a>, Missing
     Ok(counted)
 }
 
-fn steps<'a>(view: &View<'a>, tools: &ToolFilter) -> Result<Counted<'a>, Missing> {
+fn steps<'a>(view: &TrajectoryView<'a>, tools: &ToolFilter) -> Result<BudgetTotal<'a>, Missing> {
     if view.trajectory().fidelity.lacks(Fact::Steps) {
         return Err(Missing::new("the trace does not record model responses"));
     }
@@ -326,7 +328,7 @@ fn steps<'a>(view: &View<'a>, tools: &ToolFilter) -> Result<Counted<'a>, Missing
         return Err(Missing::new("the trace has calls and no model responses that made them"));
     }
     if tools.takes_all() {
-        return Ok(Counted::new(view.steps().len() as u64));
+        return Ok(BudgetTotal::new(view.steps().len() as u64));
     }
     let mut steps = Vec::new();
     for seen in view.calls() {
@@ -336,13 +338,13 @@ fn steps<'a>(view: &View<'a>, tools: &ToolFilter) -> Result<Counted<'a>, Missing
     }
     steps.sort_unstable();
     steps.dedup();
-    Ok(Counted::new(steps.len() as u64))
+    Ok(BudgetTotal::new(steps.len() as u64))
 }
 
-fn wall_time<'a>(view: &View<'a>) -> Result<Counted<'a>, Missing> {
+fn wall_time<'a>(view: &TrajectoryView<'a>) -> Result<BudgetTotal<'a>, Missing> {
     let missing = || Missing::new("the trace does not record when the run began and ended");
     let millis = view.duration().ok_or_else(missing)?.as_secs_f64() * 1000.0;
-    Ok(Counted { value: millis.max(0.0), ..Counted::new(0) })
+    Ok(BudgetTotal { value: millis.max(0.0), ..BudgetTotal::new(0) })
 }
 
 #[cfg(test)]

@@ -7,14 +7,14 @@ use std::sync::Arc;
 use toolmark_grade::{Grader, GraderInfo, Taxonomy, schema_of};
 use toolmark_outcome::Profile;
 use toolmark_outcome::Subject;
-use toolmark_outcome::View;
-use toolmark_outcome::{Cause, Outcome, Part, Verdict};
-use toolmark_outcome::{Evidence, Role, Untrusted};
+use toolmark_outcome::TrajectoryView;
+use toolmark_outcome::{Cause, Outcome, OutcomePart, Verdict};
+use toolmark_outcome::{Evidence, EvidenceRole, Untrusted};
 use toolmark_trace::{EventKind, Fact};
 
 /// No configuration.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
-struct Nothing {}
+struct CompletedNoConfig {}
 
 pub(crate) static COMPLETED: GraderInfo = GraderInfo {
     id: "completed",
@@ -27,10 +27,10 @@ An answer that is only white space is empty. A failed tool call is not an error 
     example: "type: completed",
     taxonomy: Taxonomy::TRAJECTORY,
     profiles: &[Profile::Vally],
-    schema: schema_of::<Nothing>,
+    schema: schema_of::<CompletedNoConfig>,
     build: |building| {
         if !building.config.is_null() {
-            building.read::<Nothing>()?;
+            building.read::<CompletedNoConfig>()?;
         }
         Some(Arc::new(Completed))
     },
@@ -46,10 +46,10 @@ white space alone is empty. There is nothing to configure.",
     example: "type: exit-success",
     taxonomy: Taxonomy::OUTPUT,
     profiles: &[Profile::Vally],
-    schema: schema_of::<Nothing>,
+    schema: schema_of::<CompletedNoConfig>,
     build: |building| {
         if !building.config.is_null() {
-            building.read::<Nothing>()?;
+            building.read::<CompletedNoConfig>()?;
         }
         Some(Arc::new(ExitSuccess))
     },
@@ -60,13 +60,13 @@ struct ExitSuccess;
 
 /// One condition: its description, result, reason, and evidence.
 struct Condition {
-    part: Part,
+    part: OutcomePart,
     evidence: Vec<Evidence>,
 }
 
 impl Condition {
     fn new(text: &str, verdict: Verdict, reason: impl Into<Untrusted>) -> Self {
-        let part = Part { reason: Some(reason.into()), ..Part::new(text, verdict) };
+        let part = OutcomePart { reason: Some(reason.into()), ..OutcomePart::new(text, verdict) };
         Self { part, evidence: Vec::new() }
     }
 }
@@ -106,7 +106,7 @@ fn outcome<const N: usize>(conditions: [Condition; N]) -> Outcome {
     outcome
 }
 
-fn answered(view: &View<'_>) -> Condition {
+fn answered(view: &TrajectoryView<'_>) -> Condition {
     let text = "the final answer is not empty";
     match view.output() {
         Err(missing) => Condition::new(text, Verdict::Unknown(Cause::MissingEvidence), missing.0),
@@ -115,13 +115,15 @@ fn answered(view: &View<'_>) -> Condition {
             ..Condition::new(text, Verdict::Fail, "no output")
         },
         Ok(output) => Condition {
-            evidence: vec![Evidence::words(Role::Matched, "final answer").with_excerpt(&output)],
+            evidence: vec![
+                Evidence::words(EvidenceRole::Matched, "final answer").with_excerpt(&output),
+            ],
             ..Condition::new(text, Verdict::Pass, "there is an answer")
         },
     }
 }
 
-fn without_errors(view: &View<'_>) -> Condition {
+fn without_errors(view: &TrajectoryView<'_>) -> Condition {
     let events: Vec<_> = view.events_of(EventKind::Error).collect();
     let stated = view.trajectory().stated.errors.filter(|_| view.turn_index().is_none());
     let errors = stated.unwrap_or(0).max(events.len() as u64);
@@ -132,12 +134,12 @@ fn without_errors(view: &View<'_>) -> Condition {
     };
     let shown = events.iter().take(10);
     Condition {
-        evidence: shown.map(|e| view.event_evidence(Role::Violation, "error", e)).collect(),
+        evidence: shown.map(|e| view.event_evidence(EvidenceRole::Violation, "error", e)).collect(),
         ..Condition::new("there was no error", Verdict::of(errors == 0), reason)
     }
 }
 
-fn ended(view: &View<'_>) -> Condition {
+fn ended(view: &TrajectoryView<'_>) -> Condition {
     let text = "a response came to its end";
     let trajectory = view.trajectory();
     let ended = if is_vally(view) {

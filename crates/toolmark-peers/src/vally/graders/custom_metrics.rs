@@ -12,21 +12,21 @@ use std::path::Path;
 use std::sync::Arc;
 use toolmark_config::{Node, Spanned};
 use toolmark_grade::{
-    Cost, Determinism, Grader, GraderInfo, Reference, Scope, Taxonomy, schema_of,
+    AnswerCost, Determinism, GradeScope, Grader, GraderInfo, Reference, Taxonomy, schema_of,
 };
 use toolmark_match::Building;
 use toolmark_outcome::Profile;
 use toolmark_outcome::Subject;
-use toolmark_outcome::{Cause, Outcome, Part, Verdict};
-use toolmark_outcome::{Evidence, Role};
-use toolmark_outcome::{Numbers, equal};
+use toolmark_outcome::{Cause, Outcome, OutcomePart, Verdict};
+use toolmark_outcome::{Evidence, EvidenceRole};
+use toolmark_outcome::{NumberRules, equal};
 
 /// Default name of the file.
 const FILE: &str = "custom_metrics.json";
 
 /// File, and assertions about its values.
 #[derive(Debug, Deserialize, JsonSchema)]
-struct Config {
+struct CustomMetricsConfig {
     /// Path of the file, relative to the directory of artifacts or the workspace;
     /// `custom_metrics.json` by default.
     #[serde(default)]
@@ -51,7 +51,7 @@ struct Assertion {
     max: Option<f64>,
 }
 
-struct Expected {
+struct ExpectedValue {
     metric: String,
     equals: Option<Value>,
     min: Option<f64>,
@@ -60,7 +60,7 @@ struct Expected {
 
 struct CustomMetrics {
     path: String,
-    assertions: Vec<Expected>,
+    assertions: Vec<ExpectedValue>,
 }
 
 pub(crate) static CUSTOM_METRICS: GraderInfo = GraderInfo {
@@ -77,17 +77,17 @@ pub(crate) static CUSTOM_METRICS: GraderInfo = GraderInfo {
     example: "type: custom-metrics\nconfig:\n  assertions:\n    - metric: coverage\n      min: 0.8\n    - metric: linted\n      equals: true",
     taxonomy: Taxonomy {
         determinism: Determinism::Environment,
-        cost: Cost::Low,
+        cost: AnswerCost::Low,
         reference: Reference::Free,
-        scope: Scope::End,
+        scope: GradeScope::End,
     },
     profiles: &[Profile::Vally],
-    schema: schema_of::<Config>,
+    schema: schema_of::<CustomMetricsConfig>,
     build,
 };
 
 fn build(building: &mut Building<'_>) -> Option<Arc<dyn Grader>> {
-    let config = building.read::<Config>()?;
+    let config = building.read::<CustomMetricsConfig>()?;
     let before = building.problems.len();
     if let Some(path) = &config.path {
         super::run_command::path_is_inside(path, building);
@@ -114,7 +114,7 @@ fn build(building: &mut Building<'_>) -> Option<Arc<dyn Grader>> {
             let message = "a metric is a number, a text, true or false";
             building.reject(*span, "wrong-type", message);
         }
-        assertions.push(Expected { metric, equals: equals.map(|(value, _)| value), min, max });
+        assertions.push(ExpectedValue { metric, equals: equals.map(|(value, _)| value), min, max });
     }
     let path = config.path.map_or_else(|| FILE.to_owned(), |path| path.value);
     (building.problems.len() == before)
@@ -160,7 +160,7 @@ impl CustomMetrics {
     }
 
     fn judge(&self, values: &Map<String, Value>) -> Outcome {
-        let parts: Vec<Part> =
+        let parts: Vec<OutcomePart> =
             self.assertions.iter().map(|expected| expected.part(values)).collect();
         let verdict = parts.iter().fold(Verdict::Pass, |sum, part| sum.and(part.verdict));
         let reason = match verdict {
@@ -184,8 +184,8 @@ impl CustomMetrics {
         }
         for part in parts.iter().filter(|part| part.verdict != Verdict::Pass).take(20) {
             let role = match part.verdict {
-                Verdict::Unknown(_) => Role::Missing,
-                _ => Role::Violation,
+                Verdict::Unknown(_) => EvidenceRole::Missing,
+                _ => EvidenceRole::Violation,
             };
             let text = part.reason.clone().unwrap_or_else(|| part.text.clone());
             outcome.evidence.push(Evidence::words(role, text));
@@ -214,7 +214,7 @@ fn values(text: &str) -> Result<Map<String, Value>, ValuesError> {
     }
 }
 
-impl Expected {
+impl ExpectedValue {
     /// Describes the assertion.
     fn text(&self) -> String {
         let mut words = Vec::new();
@@ -230,7 +230,7 @@ impl Expected {
         format!("{} {}", self.metric, words.join(" and "))
     }
 
-    fn part(&self, values: &Map<String, Value>) -> Part {
+    fn part(&self, values: &Map<String, Value>) -> OutcomePart {
         let (verdict, reason) = match values.get(&self.metric) {
             None => (
                 Verdict::Unknown(Cause::MissingEvidence),
@@ -246,12 +246,12 @@ impl Expected {
                 (Verdict::of(holds), (!holds).then_some(reason))
             }
         };
-        Part { reason: reason.map(Into::into), ..Part::new(self.text(), verdict) }
+        OutcomePart { reason: reason.map(Into::into), ..OutcomePart::new(self.text(), verdict) }
     }
 
     fn holds(&self, value: &Value) -> bool {
         let number = value.as_f64();
-        self.equals.as_ref().is_none_or(|equals| equal(equals, value, Numbers::Json))
+        self.equals.as_ref().is_none_or(|equals| equal(equals, value, NumberRules::Json))
             && self.min.is_none_or(|min| number.is_some_and(|number| number >= min))
             && self.max.is_none_or(|max| number.is_some_and(|number| number <= max))
     }

@@ -13,13 +13,13 @@ use std::fmt;
 use std::sync::Arc;
 use toolmark_config::Spanned;
 use toolmark_grade::{
-    Cost, Determinism, Grader, GraderInfo, Reference, Scope, Taxonomy, schema_of,
+    AnswerCost, Determinism, GradeScope, Grader, GraderInfo, Reference, Taxonomy, schema_of,
 };
 use toolmark_match::Building;
 use toolmark_outcome::Profile;
 use toolmark_outcome::Subject;
 use toolmark_outcome::{Cause, Outcome};
-use toolmark_outcome::{Evidence, Role, excerpt};
+use toolmark_outcome::{Evidence, EvidenceRole, excerpt};
 use toolmark_pattern::{Pattern, StepLimit};
 
 /// Maximum number of changed files listed.
@@ -41,15 +41,15 @@ struct Containing {
 
 /// No configuration.
 #[derive(Debug, Deserialize, JsonSchema)]
-struct Nothing {}
+struct DiffNoConfig {}
 
-enum Wanted {
+enum DiffExpectation {
     Text(String),
     Pattern(Pattern),
 }
 
 struct DiffContains {
-    wanted: Wanted,
+    wanted: DiffExpectation,
     negate: bool,
 }
 
@@ -57,9 +57,9 @@ struct DiffEmpty;
 
 const TAXONOMY: Taxonomy = Taxonomy {
     determinism: Determinism::Environment,
-    cost: Cost::Low,
+    cost: AnswerCost::Low,
     reference: Reference::Free,
-    scope: Scope::End,
+    scope: GradeScope::End,
 };
 
 macro_rules! diff_grader {
@@ -114,7 +114,7 @@ diff_grader!(
     DIFF_EMPTY,
     "diff-empty",
     "checks that the agent changed nothing",
-    Nothing,
+    DiffNoConfig,
     |_, _| Some(Arc::new(DiffEmpty)),
     "",
     "Passes if the agent left the workspace as it was. It has no configuration."
@@ -128,12 +128,12 @@ fn containing(
     let negate = negated(not, config.negate, building);
     let span = building.config.span;
     let wanted = match (config.pattern, config.value) {
-        (Some(pattern), None) => Wanted::Pattern(building.pattern(&pattern)?),
+        (Some(pattern), None) => DiffExpectation::Pattern(building.pattern(&pattern)?),
         (None, Some(value)) if value.value.is_empty() => {
             building.reject(value.span, "empty-text", "every diff has the empty text");
             return None;
         }
-        (None, Some(value)) => Wanted::Text(value.value),
+        (None, Some(value)) => DiffExpectation::Text(value.value),
         (None, None) => {
             building.reject(span, "missing-key", "either pattern or value is needed");
             return None;
@@ -179,7 +179,7 @@ impl Grader for DiffContains {
             }
             Ok(None) => {
                 let reason = format!("{} NOT found in the diff", self.wanted);
-                let role = if self.negate { Role::Context } else { Role::Missing };
+                let role = if self.negate { EvidenceRole::Context } else { EvidenceRole::Missing };
                 let files = changed(&diff);
                 let text = match files.len() {
                     0 => "the diff is empty".to_owned(),
@@ -194,7 +194,8 @@ impl Grader for DiffContains {
                     None => format!("line {line} of the diff"),
                 };
                 let reason = format!("{} found in the diff", self.wanted);
-                let role = if self.negate { Role::Violation } else { Role::Matched };
+                let role =
+                    if self.negate { EvidenceRole::Violation } else { EvidenceRole::Matched };
                 Outcome::binary(!self.negate, reason)
                     .with_evidence([Evidence::words(role, place).with_excerpt(words)])
             }
@@ -221,7 +222,7 @@ impl Grader for DiffEmpty {
             _ => format!("changed: {}", super::file::listed(&files)),
         };
         Outcome::binary(false, reason).with_metric("files", files.len()).with_evidence(
-            files.iter().take(LISTED).map(|file| Evidence::words(Role::Violation, file)),
+            files.iter().take(LISTED).map(|file| Evidence::words(EvidenceRole::Violation, file)),
         )
     }
 }
@@ -254,7 +255,7 @@ fn file_at(diff: &str, at: usize) -> Option<String> {
     changed(diff.get(..end)?).pop()
 }
 
-impl Wanted {
+impl DiffExpectation {
     fn find(&self, diff: &str) -> Result<Option<usize>, StepLimit> {
         match self {
             Self::Text(text) => Ok(diff.find(text.as_str())),
@@ -263,7 +264,7 @@ impl Wanted {
     }
 }
 
-impl fmt::Display for Wanted {
+impl fmt::Display for DiffExpectation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Text(text) => write!(f, "\"{}\"", excerpt(text)),
@@ -279,8 +280,8 @@ mod tests {
     use crate::vally::graders::testing::{grade_in, grade_run, small_run};
     use serde_json::json;
     use toolmark_outcome::Environment;
+    use toolmark_outcome::TrajectoryView;
     use toolmark_outcome::Verdict;
-    use toolmark_outcome::View;
     use toolmark_trace::Payload;
 
     const DIFF: &str = "diff --git a/src/a.ts b/src/a.ts\n\
@@ -355,13 +356,13 @@ mod tests {
         let user = |text: &str| ("user_message", json!({"content": text}));
         let grader = build("diff-empty", Profile::Vally, &json!({})).unwrap();
         let environment = with("");
-        let context = toolmark_outcome::Context::default();
+        let context = toolmark_outcome::CaseContext::default();
         for (events, verdict) in [
             (vec![user("a"), user("b")], Verdict::Unknown(Cause::MissingEvidence)),
             (vec![user("a")], Verdict::Pass),
         ] {
             let run = &runs(&vally(&events))[0];
-            let view = View::turn(run, 0).unwrap();
+            let view = TrajectoryView::turn(run, 0).unwrap();
             let outcome =
                 grader.grade(&Subject { view, context: &context, environment: &environment });
             assert_eq!(outcome.verdict, verdict);

@@ -5,19 +5,19 @@
 //! may decide the result. An unreadable file or a missing workspace
 //! makes the verdict unknown unless another file has already decided it.
 
-use crate::vally::graders::workspace::{Allowance, Found, Workspace};
+use crate::vally::graders::workspace::{Allowance, SearchResult, Workspace};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::sync::Arc;
 use toolmark_config::Spanned;
 use toolmark_grade::{
-    Cost, Determinism, Grader, GraderInfo, Reference, Scope, Taxonomy, schema_of,
+    AnswerCost, Determinism, GradeScope, Grader, GraderInfo, Reference, Taxonomy, schema_of,
 };
 use toolmark_match::Building;
 use toolmark_outcome::Profile;
 use toolmark_outcome::Subject;
 use toolmark_outcome::{Cause, Outcome};
-use toolmark_outcome::{Evidence, Role};
+use toolmark_outcome::{Evidence, EvidenceRole};
 use toolmark_pattern::Glob;
 use toolmark_pattern::{Pattern, StepLimit};
 
@@ -66,7 +66,7 @@ struct Matching {
     require_file: bool,
 }
 
-enum Question {
+enum FileQuestion {
     Exists,
     Contains(String),
     Matches(Pattern),
@@ -75,16 +75,16 @@ enum Question {
 struct FileGrader {
     path: String,
     glob: Glob,
-    question: Question,
+    question: FileQuestion,
     negate: bool,
     require_file: bool,
 }
 
 const TAXONOMY: Taxonomy = Taxonomy {
     determinism: Determinism::Environment,
-    cost: Cost::Low,
+    cost: AnswerCost::Low,
     reference: Reference::Free,
-    scope: Scope::End,
+    scope: GradeScope::End,
 };
 
 macro_rules! file_grader {
@@ -187,7 +187,7 @@ fn existence(config: Existence, not: bool, building: &mut Building<'_>) -> Optio
     Some(FileGrader {
         path: config.path.value,
         glob: glob?,
-        question: Question::Exists,
+        question: FileQuestion::Exists,
         negate,
         require_file: false,
     })
@@ -203,7 +203,7 @@ fn containing(config: Containing, not: bool, building: &mut Building<'_>) -> Opt
     Some(FileGrader {
         path: config.path.value,
         glob: glob?,
-        question: Question::Contains(config.value.value),
+        question: FileQuestion::Contains(config.value.value),
         negate: negate?,
         require_file: config.require_file,
     })
@@ -216,7 +216,7 @@ fn matching(config: Matching, not: bool, building: &mut Building<'_>) -> Option<
     Some(FileGrader {
         path: config.path.value,
         glob: glob?,
-        question: Question::Matches(pattern),
+        question: FileQuestion::Matches(pattern),
         negate: negate?,
         require_file: config.require_file,
     })
@@ -262,30 +262,30 @@ impl Grader for FileGrader {
         };
         let found = workspace.find(&self.path, &self.glob);
         match &self.question {
-            Question::Exists => self.existence(found),
+            FileQuestion::Exists => self.existence(found),
             _ => self.content(&workspace, found),
         }
     }
 }
 
 impl FileGrader {
-    fn existence(&self, found: Found) -> Outcome {
+    fn existence(&self, found: SearchResult) -> Outcome {
         if found.files.is_empty() {
             if let Some(unknown) = unseen(&self.path, &found, &[]) {
                 return unknown;
             }
             let outcome = Outcome::binary(self.negate, format!("no files matching {}", self.path));
-            let role = if self.negate { Role::Context } else { Role::Missing };
+            let role = if self.negate { EvidenceRole::Context } else { EvidenceRole::Missing };
             return outcome.with_evidence([Evidence::words(role, format!("no {}", self.path))]);
         }
-        let role = if self.negate { Role::Violation } else { Role::Matched };
+        let role = if self.negate { EvidenceRole::Violation } else { EvidenceRole::Matched };
         let reason = format!("found {}", listed(&found.files));
         Outcome::binary(!self.negate, reason)
             .with_metric("files", found.files.len())
             .with_evidence(found.files.iter().take(LISTED).map(|f| Evidence::words(role, f)))
     }
 
-    fn content(&self, workspace: &Workspace, mut found: Found) -> Outcome {
+    fn content(&self, workspace: &Workspace, mut found: SearchResult) -> Outcome {
         let mut allowance = Allowance::default();
         let mut too_hard = Vec::new();
         let mut looked_at = 0_usize;
@@ -302,7 +302,8 @@ impl FileGrader {
                 Err(_) => too_hard.push(file.clone()),
                 Ok(None) => {}
                 Ok(Some(at)) => {
-                    let role = if self.negate { Role::Violation } else { Role::Matched };
+                    let role =
+                        if self.negate { EvidenceRole::Violation } else { EvidenceRole::Matched };
                     let (line, words) = line_of(&text, at);
                     let reason = format!("{} found in {file}", self.question);
                     let evidence = Evidence::words(role, format!("{file}, line {line}"));
@@ -324,7 +325,7 @@ impl FileGrader {
                 false => outcome,
             };
         }
-        let role = if self.negate { Role::Context } else { Role::Missing };
+        let role = if self.negate { EvidenceRole::Context } else { EvidenceRole::Missing };
         let reason = format!("{} NOT found in {}", self.question, listed(&found.files));
         Outcome::binary(self.negate, reason)
             .with_metric("files", looked_at)
@@ -333,7 +334,7 @@ impl FileGrader {
 }
 
 /// Returns an unknown outcome if something that could have decided was not readable.
-fn unseen(path: &str, found: &Found, too_hard: &[String]) -> Option<Outcome> {
+fn unseen(path: &str, found: &SearchResult, too_hard: &[String]) -> Option<Outcome> {
     if !found.unreadable.is_empty() {
         let reason = format!("could not be read: {}", listed(&found.unreadable));
         return Some(Outcome::unknown(Cause::MissingEvidence, reason));
@@ -363,7 +364,7 @@ pub(super) fn line_of(text: &str, at: usize) -> (usize, &str) {
     (line, text.lines().nth(line - 1).unwrap_or_default())
 }
 
-impl Question {
+impl FileQuestion {
     /// Returns the byte at which the match starts.
     fn find(&self, text: &str) -> Result<Option<usize>, StepLimit> {
         match self {
@@ -374,7 +375,7 @@ impl Question {
     }
 }
 
-impl std::fmt::Display for Question {
+impl std::fmt::Display for FileQuestion {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Exists => f.write_str("a file"),
@@ -390,9 +391,9 @@ mod tests {
     use crate::testing::{build, complaints, grade, runs, vally, vally_with};
     use crate::vally::graders::testing::{Files, grade_in, grade_run, small_run};
     use serde_json::json;
+    use toolmark_outcome::TrajectoryView;
     use toolmark_outcome::Verdict;
-    use toolmark_outcome::View;
-    use toolmark_outcome::{Context, Environment};
+    use toolmark_outcome::{CaseContext, Environment};
 
     const UNKNOWN: Verdict = Verdict::Unknown(Cause::MissingEvidence);
 
@@ -490,7 +491,7 @@ mod tests {
         let config = json!({"path": "**/*.ts", "pattern": "XYZ"});
         let outcome = grade_in("file-not-matches", config, &files().environment());
         let evidence = &outcome.evidence[0];
-        assert_eq!(evidence.role, Role::Violation);
+        assert_eq!(evidence.role, EvidenceRole::Violation);
         assert_eq!(evidence.text, "src/deep/b.ts, line 2");
         assert_eq!(evidence.excerpt.as_ref().map(|text| text.raw()), Some("// XYZ later"));
     }
@@ -545,9 +546,9 @@ mod tests {
         let user = |text: &str| ("user_message", json!({"content": text}));
         let run = &runs(&vally(&[user("a"), user("b")]))[0];
         let grader = build("file-exists", Profile::Vally, &json!({"path": ".env"})).unwrap();
-        let (context, environment) = (Context::default(), files.environment());
+        let (context, environment) = (CaseContext::default(), files.environment());
         for (turn, verdict) in [(0, UNKNOWN), (1, Verdict::Pass)] {
-            let view = View::turn(run, turn).unwrap();
+            let view = TrajectoryView::turn(run, turn).unwrap();
             let subject = Subject { view, context: &context, environment: &environment };
             assert_eq!(grader.grade(&subject).verdict, verdict, "{turn}");
         }

@@ -10,15 +10,15 @@ use serde_json::Value;
 use std::sync::Arc;
 use toolmark_config::{Node, Problem, Spanned};
 use toolmark_grade::{
-    Cost, Determinism, Grader, GraderInfo, Reference, Scope, Taxonomy, schema_of,
+    AnswerCost, Determinism, GradeScope, Grader, GraderInfo, Reference, Taxonomy, schema_of,
 };
 use toolmark_match::Building;
 use toolmark_outcome::Missing;
 use toolmark_outcome::Profile;
 use toolmark_outcome::Subject;
 use toolmark_outcome::judging::{
-    Aggregation, Effort, Focus, Material, Panel, Piece, Question, Rubric, Scale, ask, drop_repeats,
-    material_of,
+    Aggregation, Effort, Focus, JudgeQuestion, Material, Panel, Rubric, Scale, TextPiece, ask,
+    drop_repeats, material_of,
 };
 use toolmark_outcome::{Cause, Outcome};
 use toolmark_pattern::Glob;
@@ -61,7 +61,7 @@ struct Prompt {
     reasoning_effort: Option<Effort>,
     /// Answer scale; `scale_1_5` by default.
     #[serde(default)]
-    scoring: Option<Scoring>,
+    scoring: Option<AnswerScale>,
     /// Minimum score, from 0 to 1; 0.5 by default.
     #[serde(default)]
     threshold: Option<Spanned<f64>>,
@@ -89,7 +89,7 @@ struct PanelConfig {
     reasoning_effort: Option<Effort>,
     /// Answer scale; `scale_1_5` by default.
     #[serde(default)]
-    scoring: Option<Scoring>,
+    scoring: Option<AnswerScale>,
     /// Minimum score, from 0 to 1; 0.5 by default.
     #[serde(default)]
     threshold: Option<Spanned<f64>>,
@@ -103,9 +103,9 @@ struct PanelConfig {
 
 const JUDGE: Taxonomy = Taxonomy {
     determinism: Determinism::Judge,
-    cost: Cost::High,
+    cost: AnswerCost::High,
     reference: Reference::Free,
-    scope: Scope::Trajectory,
+    scope: GradeScope::Trajectory,
 };
 
 pub(crate) static PROMPT: GraderInfo = GraderInfo {
@@ -259,7 +259,7 @@ fn warn_of_delivery(building: &mut Building<'_>, delivery: Option<Spanned<Delive
 fn warn_of_words(
     building: &mut Building<'_>,
     prompt: Option<&Spanned<String>>,
-    scoring: Option<Scoring>,
+    scoring: Option<AnswerScale>,
 ) {
     let Some(prompt) = prompt else { return };
     let rubric = Rubric::of_text(prompt.value.as_str(), scoring.unwrap_or_default().scale());
@@ -280,7 +280,7 @@ impl Grader for Pairwise {
 
 /// Answer scale, in Vally's terms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
-enum Scoring {
+enum AnswerScale {
     /// Yes or no.
     #[serde(rename = "binary")]
     Binary,
@@ -293,7 +293,7 @@ enum Scoring {
     OneToTen,
 }
 
-impl Scoring {
+impl AnswerScale {
     fn scale(self) -> Scale {
         match self {
             Self::Binary => Scale::Binary,
@@ -318,7 +318,7 @@ const USUAL: &str = "The agent did what it was asked to do, correctly and comple
 impl VallyJudge {
     fn grader(
         prompt: Option<Spanned<String>>,
-        scoring: Option<Scoring>,
+        scoring: Option<AnswerScale>,
         threshold: Option<Spanned<f64>>,
         evidence: Option<Spanned<Vec<JudgeInput>>>,
         panel: Panel,
@@ -397,7 +397,7 @@ fn workspace_files(subject: &Subject<'_>) -> Result<Material, Missing> {
         match workspace.text(path, &mut allowance) {
             Ok(text) if used + text.len() <= FILES => {
                 used += text.len();
-                pieces.push(Piece::labelled(format!("file {path}"), text));
+                pieces.push(TextPiece::labelled(format!("file {path}"), text));
             }
             _ => left_out += 1,
         }
@@ -419,7 +419,7 @@ impl Grader for VallyJudge {
         };
         let rubric = Arc::new(self.rubric(subject));
         let (panel, threshold) = (self.panel.clone(), self.threshold);
-        let outcome = ask(subject, Question { rubric, materials, panel, threshold });
+        let outcome = ask(subject, JudgeQuestion { rubric, materials, panel, threshold });
         match subject.context.rubric.is_empty() && self.instructions.is_none() {
             true => {
                 outcome.with_note(format!("the case has no rubric, so this was asked: {USUAL}"))
@@ -434,7 +434,7 @@ mod tests {
     use super::USUAL;
     use crate::testing::{complaints, grade, judged, vally, warnings};
     use serde_json::json;
-    use toolmark_outcome::Context;
+    use toolmark_outcome::CaseContext;
     use toolmark_outcome::{Cause, Verdict};
 
     #[test]
@@ -470,9 +470,9 @@ mod tests {
 
     #[test]
     fn criteria_of_the_case_and_words_of_the_grader() {
-        let context = Context {
+        let context = CaseContext {
             rubric: vec!["mentions halving".into(), "is short".into()],
-            ..Context::default()
+            ..CaseContext::default()
         };
         let config = json!({"prompt": "Be strict.", "scoring": "scale_1_10", "threshold": 0.5});
         let outcome = judged("prompt", config.clone(), &run(), &context, |question| {
@@ -482,12 +482,12 @@ mod tests {
         });
         assert_eq!(outcome.verdict, Verdict::Pass);
         assert_eq!(outcome.parts.len(), 2);
-        let alone = judged("prompt", config, &run(), &Context::default(), |question| {
+        let alone = judged("prompt", config, &run(), &CaseContext::default(), |question| {
             assert_eq!(question.rubric.criteria[0].text, "Be strict.");
             Some(5.0)
         });
         assert_eq!(alone.verdict, Verdict::Fail);
-        let usual = judged("prompt", json!(null), &run(), &Context::default(), |question| {
+        let usual = judged("prompt", json!(null), &run(), &CaseContext::default(), |question| {
             assert_eq!(question.rubric.criteria[0].text, USUAL);
             Some(3.0)
         });
@@ -498,10 +498,11 @@ mod tests {
     #[test]
     fn a_panel_survives_a_judge() {
         let config = json!({"models": ["a", "b", "c"], "aggregation": "median"});
-        let outcome = judged("panel", config, &run(), &Context::default(), |_| Some(4.0));
+        let outcome = judged("panel", config, &run(), &CaseContext::default(), |_| Some(4.0));
         assert_eq!((outcome.verdict, outcome.score), (Verdict::Pass, Some(0.75)));
         assert_eq!(outcome.metrics["models"], json!(["a", "b", "c"]));
-        let none = judged("panel", json!({"models": ["a"]}), &run(), &Context::default(), |_| None);
+        let none =
+            judged("panel", json!({"models": ["a"]}), &run(), &CaseContext::default(), |_| None);
         assert_eq!((none.verdict, none.score), (Verdict::Unknown(Cause::Judge), None));
     }
 
@@ -511,12 +512,13 @@ mod tests {
             [("diff", "diff"), ("golden_patch", "golden_patch"), ("repo", "workspace")]
         {
             let config = json!({"evidence": [shown]});
-            let outcome = judged("prompt", config, &run(), &Context::default(), |_| Some(5.0));
+            let outcome = judged("prompt", config, &run(), &CaseContext::default(), |_| Some(5.0));
             assert_eq!(outcome.verdict, Verdict::Unknown(Cause::MissingEvidence), "{shown}");
             assert!(outcome.reason.raw().contains(word), "{shown}: {}", outcome.reason.raw());
         }
         let spec = json!({"golden_patch": {"inline": "-teh\n+the"}});
-        let context = Context { spec: Some(std::sync::Arc::new(spec)), ..Context::default() };
+        let context =
+            CaseContext { spec: Some(std::sync::Arc::new(spec)), ..CaseContext::default() };
         let config = json!({"evidence": ["trajectory", "golden_patch"]});
         let outcome = judged("prompt", config, &run(), &context, |question| {
             let last = question.materials.last().unwrap();

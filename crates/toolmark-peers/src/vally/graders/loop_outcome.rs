@@ -8,13 +8,13 @@ use toolmark_config::Spanned;
 use toolmark_grade::{Grader, GraderInfo, Taxonomy, schema_of};
 use toolmark_outcome::Profile;
 use toolmark_outcome::Subject;
-use toolmark_outcome::View;
+use toolmark_outcome::TrajectoryView;
 use toolmark_outcome::{Cause, Outcome};
-use toolmark_outcome::{Evidence, Role};
+use toolmark_outcome::{Evidence, EvidenceRole};
 
 /// Whether a loop is expected, and the definition of a loop.
 #[derive(Debug, Deserialize, JsonSchema)]
-struct Config {
+struct LoopOutcomeConfig {
     /// Whether a loop is expected. False by default.
     #[serde(default)]
     should_loop: bool,
@@ -48,9 +48,9 @@ stopped for too many iterations looped as well. The grader passes when that equa
     example: "type: loop-outcome\nconfig:\n  max_acceptable_retries: 2",
     taxonomy: Taxonomy::TRAJECTORY,
     profiles: &[Profile::Vally],
-    schema: schema_of::<Config>,
+    schema: schema_of::<LoopOutcomeConfig>,
     build: |building| {
-        let config = building.read::<Config>()?;
+        let config = building.read::<LoopOutcomeConfig>()?;
         let same = config.same.unwrap_or(Same::NameArgs);
         let repeats =
             Repeats::build(same, config.tools.as_ref(), config.max_cycle_period, building)?;
@@ -90,9 +90,9 @@ impl Grader for LoopOutcome {
             (false, false) => "no loop, as expected",
         };
         let role = match (looped, holds) {
-            (true, true) => Role::Matched,
-            (true, false) => Role::Violation,
-            (false, _) => Role::Context,
+            (true, true) => EvidenceRole::Matched,
+            (true, false) => EvidenceRole::Violation,
+            (false, _) => EvidenceRole::Context,
         };
         let mut outcome = Outcome::binary(holds, format!("{words}: {verdict}"));
         if run.times > 1 {
@@ -111,7 +111,7 @@ impl Grader for LoopOutcome {
 }
 
 /// Returns how the run ended, if its host stopped it for too many iterations.
-fn stopped(view: &View<'_>) -> Option<String> {
+fn stopped(view: &TrajectoryView<'_>) -> Option<String> {
     let end = view.trajectory().outcome.as_ref()?.get().into_owned();
     let is_cap = end.to_ascii_lowercase().contains("iteration");
     (is_cap && view.turn_index().is_none()).then_some(end)

@@ -6,14 +6,14 @@ use serde::Deserialize;
 use std::sync::Arc;
 use toolmark_config::Spanned;
 use toolmark_grade::{Grader, GraderInfo, Taxonomy, schema_of};
+use toolmark_outcome::EvidenceRole;
 use toolmark_outcome::Profile;
-use toolmark_outcome::Role;
 use toolmark_outcome::Subject;
 use toolmark_outcome::{Cause, Outcome};
 
 /// Limit on consecutive repetitions of the same action.
 #[derive(Debug, Deserialize, JsonSchema)]
-struct Config {
+struct MaxRepeatConfig {
     /// Maximum number of times in a row, at least 1.
     max: Spanned<u64>,
     /// Criterion for the same action: the same tool and result
@@ -46,9 +46,9 @@ different tools are never the same, and a call that was never answered gave no r
     example: "type: max-repeat\nconfig:\n  max: 3\n  match: name-args",
     taxonomy: Taxonomy::TRAJECTORY,
     profiles: &[Profile::Vally],
-    schema: schema_of::<Config>,
+    schema: schema_of::<MaxRepeatConfig>,
     build: |building| {
-        let config = building.read::<Config>()?;
+        let config = building.read::<MaxRepeatConfig>()?;
         if config.max.value == 0 {
             building.reject(config.max.span, "out-of-range", "every call is made at least once");
         }
@@ -82,7 +82,7 @@ impl Grader for MaxRepeat {
             true => format!("{words} (at most {} allowed)", self.max),
             false => format!("{words} exceeds max of {}", self.max),
         };
-        let role = if holds { Role::Context } else { Role::Violation };
+        let role = if holds { EvidenceRole::Context } else { EvidenceRole::Violation };
         let evidence = if run.times > 1 { run.evidence(view, &calls, role) } else { Vec::new() };
         Outcome::binary(holds, reason)
             .with_evidence(evidence)

@@ -5,8 +5,8 @@ use serde::Deserialize;
 use toolmark_base::SortedMap;
 use toolmark_config::{Problem, Spanned};
 use toolmark_match::Building;
-use toolmark_outcome::{Evidence, Role};
-use toolmark_outcome::{Outcome, Part, Verdict};
+use toolmark_outcome::{Evidence, EvidenceRole};
+use toolmark_outcome::{Outcome, OutcomePart, Verdict};
 
 /// Required and disallowed names; at least one list.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -31,12 +31,12 @@ fn lookup(seen: &SortedMap<String, Vec<Evidence>>, name: &str) -> Option<Vec<Evi
 /// Maximum amount of evidence per name.
 const SHOWN: usize = 5;
 
-pub(super) struct Names {
+pub(super) struct VallyNames {
     required: Vec<String>,
     disallowed: Vec<String>,
 }
 
-impl Names {
+impl VallyNames {
     /// Reads the lists of a configuration. `what` is the kind of name: `skill`.
     pub(super) fn build(building: &mut Building<'_>, what: &str) -> Option<Self> {
         let lists = building.read::<Lists>()?;
@@ -84,12 +84,12 @@ impl Names {
             };
             let is_found = found.is_some();
             match found {
-                Some(found) => evidence.extend(shown(&found, Role::Matched)),
+                Some(found) => evidence.extend(shown(&found, EvidenceRole::Matched)),
                 None => evidence.push(Evidence::absence(reason.clone())),
             }
-            parts.push(Part {
+            parts.push(OutcomePart {
                 reason: Some(reason.into()),
-                ..Part::new(format!("required: {name}"), Verdict::of(is_found))
+                ..OutcomePart::new(format!("required: {name}"), Verdict::of(is_found))
             });
         }
         for name in &self.disallowed {
@@ -100,11 +100,11 @@ impl Names {
             };
             let is_absent = found.is_none();
             if let Some(found) = found {
-                evidence.extend(shown(&found, Role::Violation));
+                evidence.extend(shown(&found, EvidenceRole::Violation));
             }
-            parts.push(Part {
+            parts.push(OutcomePart {
                 reason: Some(reason.into()),
-                ..Part::new(format!("disallowed: {name}"), Verdict::of(is_absent))
+                ..OutcomePart::new(format!("disallowed: {name}"), Verdict::of(is_absent))
             });
         }
         let failed: Vec<&str> = parts
@@ -133,6 +133,6 @@ fn times(n: usize) -> String {
     if n == 1 { String::new() } else { format!(" {n} times") }
 }
 
-fn shown(found: &[Evidence], role: Role) -> impl Iterator<Item = Evidence> {
+fn shown(found: &[Evidence], role: EvidenceRole) -> impl Iterator<Item = Evidence> {
     found.iter().take(SHOWN).map(move |evidence| Evidence { role, ..evidence.clone() })
 }

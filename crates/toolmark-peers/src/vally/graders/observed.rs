@@ -1,13 +1,13 @@
 //! Output of a tool as text for regular expressions.
 
 use std::borrow::Cow;
-use toolmark_outcome::View;
+use toolmark_outcome::TrajectoryView;
 use toolmark_trace::{Call, Fact, Payload};
 
 /// Returns the result of a call as text: text as it is, anything else as compact
 /// JSON. Hosts other than Vally's wrap the text of a result into blocks; then
 /// the text is returned. `None` if the trace does not record the result.
-pub(super) fn observed<'a>(view: &View<'_>, call: &'a Call) -> Option<Cow<'a, str>> {
+pub(super) fn observed<'a>(view: &TrajectoryView<'_>, call: &'a Call) -> Option<Cow<'a, str>> {
     let is_vally = is_vally(view);
     match call.result.as_ref()?.payload.as_ref() {
         Some(payload) if is_vally => Some(stringified(payload)),
@@ -22,7 +22,7 @@ pub(super) fn observed<'a>(view: &View<'_>, call: &'a Call) -> Option<Cow<'a, st
 
 /// Whether the run was recorded by Vally itself, which omits empty values: a call
 /// without `arguments` has none, and one without a `tool_result` got none.
-pub(super) fn is_vally(view: &View<'_>) -> bool {
+pub(super) fn is_vally(view: &TrajectoryView<'_>) -> bool {
     view.trajectory().format == "vally"
 }
 

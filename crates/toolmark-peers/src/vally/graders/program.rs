@@ -23,9 +23,9 @@ use toolmark_match::Building;
 use toolmark_match::units::Duration;
 use toolmark_outcome::Profile;
 use toolmark_outcome::Subject;
-use toolmark_outcome::{Cause, Outcome, Part, Verdict};
-use toolmark_outcome::{Evidence, Role};
-use toolmark_process::{Finished, Program, run, variables};
+use toolmark_outcome::{Cause, Outcome, OutcomePart, Verdict};
+use toolmark_outcome::{Evidence, EvidenceRole};
+use toolmark_process::{Finished, ProcessProgram, run, variables};
 use toolmark_trace::exporter_by_id;
 
 /// Default timeout of a program.
@@ -42,7 +42,7 @@ const PARTS: usize = 1000;
 
 /// A program and its options.
 #[derive(Debug, Deserialize, JsonSchema)]
-struct Config {
+struct ProgramConfig {
     /// Program: a name, or a path relative to its working directory; a path that
     /// does not exist is looked up beside the spec.
     program: Spanned<String>,
@@ -66,7 +66,7 @@ struct Config {
 }
 
 struct ProgramGrader {
-    config: Config,
+    config: ProgramConfig,
     /// Configuration as written in the spec, for the program.
     value: Value,
     beside: PathBuf,
@@ -94,12 +94,12 @@ pub(crate) static PROGRAM: GraderInfo = GraderInfo {
     example: "type: program\nconfig:\n  program: node\n  args: [graders/check.mjs]\n  timeout: 30s",
     taxonomy: TAXONOMY,
     profiles: &[Profile::Vally],
-    schema: schema_of::<Config>,
+    schema: schema_of::<ProgramConfig>,
     build,
 };
 
 fn build(building: &mut Building<'_>) -> Option<Arc<dyn Grader>> {
-    let config = building.read::<Config>()?;
+    let config = building.read::<ProgramConfig>()?;
     let before = building.problems.len();
     if config.program.value.trim().is_empty() {
         building.reject(config.program.span, "empty-text", "the program is empty");
@@ -139,7 +139,7 @@ impl ProgramGrader {
         let input = input.map_err(|error| Untold::program(error.to_string()))?;
         let input = TemporaryFile::new(&input)
             .map_err(|error| Untold::program(format!("failed to write the input: {error}")))?;
-        let mut program = Program::new(self.located(&cwd), cwd);
+        let mut program = ProcessProgram::new(self.located(&cwd), cwd);
         program.args.clone_from(&self.config.args);
         program.shell = self.config.shell;
         program.env = variables(&self.config.env);
@@ -197,7 +197,11 @@ impl ProgramGrader {
 
     fn judge(&self, finished: &Finished) -> Outcome {
         let outcome = self.verdict(finished);
-        let role = if outcome.verdict == Verdict::Pass { Role::Context } else { Role::Violation };
+        let role = if outcome.verdict == Verdict::Pass {
+            EvidenceRole::Context
+        } else {
+            EvidenceRole::Violation
+        };
         match finished.stderr.trim() {
             "" => outcome,
             text => outcome.with_evidence([
@@ -231,9 +235,8 @@ impl ProgramGrader {
         match printed {
             "" => outcome,
             text => outcome
-                .with_evidence([
-                    Evidence::words(Role::Context, "standard output").with_excerpt(end_of(text))
-                ])
+                .with_evidence([Evidence::words(EvidenceRole::Context, "standard output")
+                    .with_excerpt(end_of(text))])
                 .with_note("the program printed no JSON object: its exit code decides"),
         }
     }
@@ -328,15 +331,15 @@ fn passed_and_score(answer: &Map<String, Value>) -> Result<(bool, f64), AnswerEr
     Ok((passed, score))
 }
 
-fn part(detail: &Value) -> Result<Part, AnswerError> {
+fn part(detail: &Value) -> Result<OutcomePart, AnswerError> {
     let detail = detail.as_object().ok_or(AnswerError::NotAnObject("a detail"))?;
     let text = |key: &str| detail.get(key).and_then(Value::as_str);
     let name = text("name").or_else(|| text("graderType")).unwrap_or("part");
     let mut part = if text("status") == Some("error") {
-        Part::new(name, Verdict::Unknown(Cause::Program))
+        OutcomePart::new(name, Verdict::Unknown(Cause::Program))
     } else {
         let (passed, score) = passed_and_score(detail)?;
-        let mut part = Part::new(name, Verdict::of(passed));
+        let mut part = OutcomePart::new(name, Verdict::of(passed));
         part.score = (score != 0.0 && score != 1.0).then_some(score);
         part
     };

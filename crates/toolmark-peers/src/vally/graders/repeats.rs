@@ -6,9 +6,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use toolmark_config::Spanned;
 use toolmark_match::Building;
-use toolmark_outcome::{Evidence, Role};
-use toolmark_outcome::{IndexedCall, Missing, View};
-use toolmark_outcome::{Numbers, equal};
+use toolmark_outcome::{Evidence, EvidenceRole};
+use toolmark_outcome::{IndexedCall, Missing, TrajectoryView};
+use toolmark_outcome::{NumberRules, equal};
 use toolmark_trace::Fact;
 
 /// Criterion for the same action. Calls of different tools are never the same.
@@ -47,7 +47,7 @@ pub(super) struct Repeats {
 }
 
 /// The longest repetition found: number of repetitions, and length of the cycle.
-pub(super) struct Run {
+pub(super) struct RepeatRun {
     pub(super) times: usize,
     pub(super) period: usize,
     /// First call, and number of calls, among those inspected.
@@ -76,7 +76,10 @@ impl Repeats {
     }
 
     /// Returns the inspected calls.
-    pub(super) fn looked_at<'a>(&self, view: &View<'a>) -> Result<Vec<IndexedCall<'a>>, Missing> {
+    pub(super) fn looked_at<'a>(
+        &self,
+        view: &TrajectoryView<'a>,
+    ) -> Result<Vec<IndexedCall<'a>>, Missing> {
         let lacks = |fact| !is_vally(view) && view.trajectory().fidelity.lacks(fact);
         match self.same {
             Same::Observation if lacks(Fact::Results) => {
@@ -98,9 +101,13 @@ impl Repeats {
 
     /// Returns the repetition with the highest count; of several, the first with the shortest
     /// cycle.
-    pub(super) fn longest(&self, view: &View<'_>, calls: &[IndexedCall<'_>]) -> Run {
+    pub(super) fn longest(
+        &self,
+        view: &TrajectoryView<'_>,
+        calls: &[IndexedCall<'_>],
+    ) -> RepeatRun {
         let mut longest =
-            Run { times: usize::from(!calls.is_empty()), period: 1, first: 0, length: 1 };
+            RepeatRun { times: usize::from(!calls.is_empty()), period: 1, first: 0, length: 1 };
         for period in 1..=self.longest_period {
             let mut matched = 0;
             for at in period..calls.len() {
@@ -112,7 +119,7 @@ impl Repeats {
                 let length = matched + period;
                 if length / period > longest.times {
                     let first = at + 1 - length;
-                    longest = Run { times: length / period, period, first, length };
+                    longest = RepeatRun { times: length / period, period, first, length };
                 } else if longest.period == period && longest.first == at + 1 - length {
                     longest.length = length;
                 }
@@ -121,7 +128,7 @@ impl Repeats {
         longest
     }
 
-    fn is_same(&self, view: &View<'_>, a: &IndexedCall<'_>, b: &IndexedCall<'_>) -> bool {
+    fn is_same(&self, view: &TrajectoryView<'_>, a: &IndexedCall<'_>, b: &IndexedCall<'_>) -> bool {
         if a.call.name.full() != b.call.name.full() {
             return false;
         }
@@ -135,7 +142,7 @@ impl Repeats {
             Same::NameArgs => match (&a.call.args, &b.call.args) {
                 (None, None) => true,
                 (Some(a), Some(b)) => match (a.parsed(), b.parsed()) {
-                    (Some(a), Some(b)) => equal(a, b, Numbers::Json),
+                    (Some(a), Some(b)) => equal(a, b, NumberRules::Json),
                     (None, None) => a.raw() == b.raw(),
                     _ => false,
                 },
@@ -145,13 +152,13 @@ impl Repeats {
     }
 }
 
-impl Run {
+impl RepeatRun {
     /// Returns evidence for the first calls of the repetition.
     pub(super) fn evidence(
         &self,
-        view: &View<'_>,
+        view: &TrajectoryView<'_>,
         calls: &[IndexedCall<'_>],
-        role: Role,
+        role: EvidenceRole,
     ) -> Vec<Evidence> {
         let shown = calls.iter().skip(self.first).take(self.length.min(SHOWN));
         shown.map(|seen| view.evidence(role, "repeated", *seen)).collect()

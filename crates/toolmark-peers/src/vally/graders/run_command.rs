@@ -16,23 +16,23 @@ use std::sync::Arc;
 use toolmark_base::SortedMap;
 use toolmark_config::{Node, Spanned};
 use toolmark_grade::{
-    Cost, Determinism, Grader, GraderInfo, Reference, Scope, Taxonomy, schema_of,
+    AnswerCost, Determinism, GradeScope, Grader, GraderInfo, Reference, Taxonomy, schema_of,
 };
 use toolmark_match::Building;
 use toolmark_match::units::Duration;
 use toolmark_outcome::Profile;
-use toolmark_outcome::{Cause, Outcome, Part, Verdict};
+use toolmark_outcome::{Cause, Outcome, OutcomePart, Verdict};
 use toolmark_outcome::{Environment, Subject};
-use toolmark_outcome::{Evidence, Role, excerpt};
+use toolmark_outcome::{Evidence, EvidenceRole, excerpt};
 use toolmark_pattern::Pattern;
-use toolmark_process::{Finished, Program, run, variables};
+use toolmark_process::{Finished, ProcessProgram, run, variables};
 
 /// Default timeout of a command.
 const TIMEOUT: Duration = Duration { millis: 30_000.0 };
 
 /// A command and its expected result.
 #[derive(Debug, Deserialize, JsonSchema)]
-struct Config {
+struct RunCommandConfig {
     /// Command. Without `args` it is a shell command line.
     command: Spanned<String>,
     /// Arguments of the command. If given, even if empty, no shell is used.
@@ -108,7 +108,7 @@ impl JsonSchema for OneOrMore {
 }
 
 /// Check of an output stream.
-enum Check {
+enum StreamCheck {
     Contains(Pipe, String),
     Matches(Pipe, Pattern),
     NotMatches(Pipe, Pattern),
@@ -124,7 +124,7 @@ struct RunCommand {
     command: String,
     args: Option<Vec<String>>,
     code: i32,
-    checks: Vec<Check>,
+    checks: Vec<StreamCheck>,
     sub_path: Option<String>,
     timeout: Duration,
     env: SortedMap<String, String>,
@@ -132,9 +132,9 @@ struct RunCommand {
 
 pub(super) const TAXONOMY: Taxonomy = Taxonomy {
     determinism: Determinism::Environment,
-    cost: Cost::Medium,
+    cost: AnswerCost::Medium,
     reference: Reference::Free,
-    scope: Scope::End,
+    scope: GradeScope::End,
 };
 
 pub(crate) static RUN_COMMAND: GraderInfo = GraderInfo {
@@ -154,12 +154,12 @@ pub(crate) static RUN_COMMAND: GraderInfo = GraderInfo {
     example: "type: run-command\nconfig:\n  command: npm test\n  stdout_not_matches: '[1-9]\\d* failing'\n  timeout: 2m",
     taxonomy: TAXONOMY,
     profiles: &[Profile::Vally],
-    schema: schema_of::<Config>,
+    schema: schema_of::<RunCommandConfig>,
     build,
 };
 
 fn build(building: &mut Building<'_>) -> Option<Arc<dyn Grader>> {
-    let config = building.read::<Config>()?;
+    let config = building.read::<RunCommandConfig>()?;
     let mut good = true;
     if config.command.value.trim().is_empty() {
         building.reject(config.command.span, "empty-text", "the command is empty");
@@ -173,13 +173,13 @@ fn build(building: &mut Building<'_>) -> Option<Arc<dyn Grader>> {
         [(config.stdout_contains, Pipe::Stdout), (config.stderr_contains, Pipe::Stderr)]
     {
         let texts = texts.into_iter().flat_map(|texts| texts.0);
-        checks.extend(texts.map(|text| Check::Contains(pipe, text.value)));
+        checks.extend(texts.map(|text| StreamCheck::Contains(pipe, text.value)));
     }
-    let check_match: fn(Pipe, Pattern) -> Check = Check::Matches;
+    let check_match: fn(Pipe, Pattern) -> StreamCheck = StreamCheck::Matches;
     for (sources, pipe, check) in [
         (config.stdout_matches, Pipe::Stdout, check_match),
         (config.stderr_matches, Pipe::Stderr, check_match),
-        (config.stdout_not_matches, Pipe::Stdout, Check::NotMatches),
+        (config.stdout_not_matches, Pipe::Stdout, StreamCheck::NotMatches),
     ] {
         let Some(sources) = sources else { continue };
         match building.patterns(&sources.0) {
@@ -256,7 +256,7 @@ impl RunCommand {
         allowed(subject.environment)?;
         let workspace = Workspace::of(subject)?;
         let cwd = directory(&workspace, self.sub_path.as_ref())?;
-        let mut program = Program::new(&self.command, cwd);
+        let mut program = ProcessProgram::new(&self.command, cwd);
         program.shell = self.args.is_none();
         program.args = self.args.clone().unwrap_or_default();
         program.env = variables(&self.env);
@@ -270,7 +270,7 @@ impl RunCommand {
             parts.extend(self.checks.iter().map(|check| check.part(finished)));
         }
         let verdict = parts.iter().fold(Verdict::Pass, |sum, part| sum.and(part.verdict));
-        let said = |part: &Part| part.reason.clone().unwrap_or_else(|| part.text.clone());
+        let said = |part: &OutcomePart| part.reason.clone().unwrap_or_else(|| part.text.clone());
         let reason = match parts.iter().find(|part| part.verdict == verdict) {
             Some(part) if verdict != Verdict::Pass => said(part),
             _ => format!("{} did all that was expected", excerpt(&self.command)).into(),
@@ -282,7 +282,8 @@ impl RunCommand {
         if let Some(code) = finished.code {
             outcome = outcome.with_metric("exit_code", code);
         }
-        let role = if verdict == Verdict::Pass { Role::Context } else { Role::Violation };
+        let role =
+            if verdict == Verdict::Pass { EvidenceRole::Context } else { EvidenceRole::Violation };
         for (name, text) in
             [("standard output", &finished.stdout), ("standard error", &finished.stderr)]
         {
@@ -296,8 +297,8 @@ impl RunCommand {
     }
 
     /// Checks how the command ended.
-    fn ended(&self, finished: &Finished) -> Part {
-        let mut part = Part::new(
+    fn ended(&self, finished: &Finished) -> OutcomePart {
+        let mut part = OutcomePart::new(
             format!("exits with {}", self.code),
             Verdict::of(finished.code == Some(self.code)),
         );
@@ -322,8 +323,8 @@ pub(super) fn end_of(text: &str) -> &str {
     text.get(start..).unwrap_or(text)
 }
 
-impl Check {
-    fn part(&self, finished: &Finished) -> Part {
+impl StreamCheck {
+    fn part(&self, finished: &Finished) -> OutcomePart {
         let (pipe, sure, found) = match self {
             Self::Contains(pipe, text) => (*pipe, true, Ok(pipe.of(finished).contains(text))),
             Self::Matches(pipe, pattern) => (*pipe, true, pattern.is_match(pipe.of(finished))),
@@ -331,17 +332,17 @@ impl Check {
         };
         let text = self.to_string();
         let Ok(found) = found else {
-            let mut part = Part::new(text, Verdict::Unknown(Cause::Limit));
+            let mut part = OutcomePart::new(text, Verdict::Unknown(Cause::Limit));
             part.reason = Some(format!("{self}: the pattern took too many steps").into());
             return part;
         };
         // Text that was not found may be in the part that was not kept.
         if !found && finished.truncated {
-            let mut part = Part::new(text, Verdict::Unknown(Cause::Limit));
+            let mut part = OutcomePart::new(text, Verdict::Unknown(Cause::Limit));
             part.reason = Some(format!("{self}: only the beginning of {pipe} was kept").into());
             return part;
         }
-        let mut part = Part::new(text, Verdict::of(found == sure));
+        let mut part = OutcomePart::new(text, Verdict::of(found == sure));
         if found != sure {
             part.reason = Some(format!("{pipe} does not hold to: {self}").into());
         }
@@ -349,7 +350,7 @@ impl Check {
     }
 }
 
-impl fmt::Display for Check {
+impl fmt::Display for StreamCheck {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Contains(pipe, text) => write!(f, "{pipe} contains \"{}\"", excerpt(text)),

@@ -3,7 +3,7 @@
 //! Some hosts record an activation as a separate event, others only as a call
 //! of a tool named `skill`. Both count, and a call with its event counts once.
 
-use super::names::{Lists, Names};
+use super::names::{Lists, VallyNames};
 use super::observed::is_vally;
 use serde_json::Value;
 use std::sync::Arc;
@@ -12,8 +12,8 @@ use toolmark_grade::{Grader, GraderInfo, Taxonomy, schema_of};
 use toolmark_outcome::Profile;
 use toolmark_outcome::Subject;
 use toolmark_outcome::{Contrast, Outcome};
-use toolmark_outcome::{Evidence, Role};
-use toolmark_outcome::{IndexedCall, View};
+use toolmark_outcome::{Evidence, EvidenceRole};
+use toolmark_outcome::{IndexedCall, TrajectoryView};
 
 pub(crate) static SKILL_INVOCATION: GraderInfo = GraderInfo {
     id: "skill-invocation",
@@ -32,14 +32,14 @@ no answer activated nothing; a note names it. With `profile: vally` only the eve
     profiles: &[Profile::Vally],
     schema: schema_of::<Lists>,
     build: |building| {
-        let names = Names::build(building, "skill")?;
+        let names = VallyNames::build(building, "skill")?;
         let (profile, contrast) = (building.profile, building.contrast);
         Some(Arc::new(SkillInvocation { names, profile, contrast }))
     },
 };
 
 struct SkillInvocation {
-    names: Names,
+    names: VallyNames,
     profile: Profile,
     contrast: Option<Profile>,
 }
@@ -63,7 +63,7 @@ impl Grader for SkillInvocation {
 }
 
 impl SkillInvocation {
-    fn judge(&self, view: &View<'_>, profile: Profile) -> Outcome {
+    fn judge(&self, view: &TrajectoryView<'_>, profile: Profile) -> Outcome {
         let calls: Vec<_> =
             view.calls().iter().filter_map(|call| Some((call, named(call)?))).collect();
         let place = |at| {
@@ -81,7 +81,7 @@ impl SkillInvocation {
             if !undone_places.is_empty() && undone_places.contains(&place(&event.at)) {
                 continue;
             }
-            let evidence = view.event_evidence(Role::Context, "skill activated", event);
+            let evidence = view.event_evidence(EvidenceRole::Context, "skill activated", event);
             seen.entry(name.into_owned()).or_default().push(evidence);
         }
         let mut undone = Vec::new();
@@ -94,7 +94,8 @@ impl SkillInvocation {
                     Some(left) if *left > 0 => *left -= 1,
                     _ if call.is_undone() => undone.push(name),
                     _ => {
-                        let evidence = view.evidence(Role::Context, "skill tool called", *call);
+                        let evidence =
+                            view.evidence(EvidenceRole::Context, "skill tool called", *call);
                         seen.entry(name.to_owned()).or_default().push(evidence);
                     }
                 }

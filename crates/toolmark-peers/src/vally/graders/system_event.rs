@@ -1,13 +1,13 @@
 //! `system-event`: checks which system events the host recorded, and which it did not.
 
-use super::names::{Lists, Names};
+use super::names::{Lists, VallyNames};
 use std::sync::Arc;
 use toolmark_base::SortedMap;
 use toolmark_grade::{Grader, GraderInfo, Taxonomy, schema_of};
 use toolmark_outcome::Outcome;
 use toolmark_outcome::Profile;
 use toolmark_outcome::Subject;
-use toolmark_outcome::{Evidence, Role};
+use toolmark_outcome::{Evidence, EvidenceRole};
 use toolmark_trace::EventKind;
 
 pub(crate) static SYSTEM_EVENT: GraderInfo = GraderInfo {
@@ -24,10 +24,10 @@ is `compaction`. At least one list must be given, and a type may stand in one of
     taxonomy: Taxonomy::TRAJECTORY,
     profiles: &[Profile::Vally],
     schema: schema_of::<Lists>,
-    build: |building| Some(Arc::new(SystemEvent(Names::build(building, "system event")?))),
+    build: |building| Some(Arc::new(SystemEvent(VallyNames::build(building, "system event")?))),
 };
 
-struct SystemEvent(Names);
+struct SystemEvent(VallyNames);
 
 impl Grader for SystemEvent {
     fn grade(&self, subject: &Subject<'_>) -> Outcome {
@@ -38,7 +38,8 @@ impl Grader for SystemEvent {
                 (EventKind::Compaction, None) => "compaction".into(),
                 _ => continue,
             };
-            let evidence = subject.view.event_evidence(Role::Context, "system event", event);
+            let evidence =
+                subject.view.event_evidence(EvidenceRole::Context, "system event", event);
             seen.entry(kind.into_owned()).or_default().push(evidence);
         }
         self.0.judge(&seen, "system event", "seen")

@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use std::path::Path;
 use toolmark_outcome::Outcome;
 use toolmark_outcome::Profile;
-use toolmark_outcome::View;
-use toolmark_outcome::{Context, Environment, Subject};
+use toolmark_outcome::TrajectoryView;
+use toolmark_outcome::{CaseContext, Environment, Subject};
 use toolmark_trace::Trajectory;
 
 /// A workspace with test files, removed when dropped.
@@ -56,6 +56,7 @@ pub(super) fn grade_run(
     environment: &Environment,
 ) -> Outcome {
     let grader = build(id, Profile::Toolmark, &config).expect("a good configuration");
-    let context = Context { case: "s".into(), prompts: vec!["go".into()], ..Context::default() };
-    grader.grade(&Subject { view: View::whole(run), context: &context, environment })
+    let context =
+        CaseContext { case: "s".into(), prompts: vec!["go".into()], ..CaseContext::default() };
+    grader.grade(&Subject { view: TrajectoryView::whole(run), context: &context, environment })
 }

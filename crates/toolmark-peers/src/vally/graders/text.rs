@@ -11,9 +11,9 @@ use toolmark_grade::{Grader, GraderInfo, Taxonomy, schema_of};
 use toolmark_match::Building;
 use toolmark_outcome::Profile;
 use toolmark_outcome::Subject;
-use toolmark_outcome::View;
+use toolmark_outcome::TrajectoryView;
 use toolmark_outcome::{Cause, Outcome};
-use toolmark_outcome::{Evidence, Role};
+use toolmark_outcome::{Evidence, EvidenceRole};
 use toolmark_pattern::{Pattern, StepLimit};
 use toolmark_trace::{EventKind, Fact};
 
@@ -253,7 +253,7 @@ impl Grader for TextGrader {
 }
 
 impl TextGrader {
-    fn output(&self, view: &View<'_>) -> Result<Outcome, StepLimit> {
+    fn output(&self, view: &TrajectoryView<'_>) -> Result<Outcome, StepLimit> {
         let output = match view.output() {
             Ok(output) => output,
             Err(missing) => return Ok(Outcome::unknown(Cause::MissingEvidence, missing.0)),
@@ -268,7 +268,7 @@ impl TextGrader {
         Ok(outcome.with_evidence([Evidence::words(role, "final answer").with_excerpt(&output)]))
     }
 
-    fn transcript(&self, view: &View<'_>) -> Result<Outcome, StepLimit> {
+    fn transcript(&self, view: &TrajectoryView<'_>) -> Result<Outcome, StepLimit> {
         let mut said = 0;
         for (event, text) in view.messages() {
             said += 1;
@@ -298,18 +298,18 @@ impl TextGrader {
         })
     }
 
-    fn role(&self, found: bool) -> Role {
+    fn role(&self, found: bool) -> EvidenceRole {
         match (found, self.negate) {
-            (true, false) => Role::Matched,
-            (true, true) => Role::Violation,
-            (false, false) => Role::Missing,
-            (false, true) => Role::Context,
+            (true, false) => EvidenceRole::Matched,
+            (true, true) => EvidenceRole::Violation,
+            (false, false) => EvidenceRole::Missing,
+            (false, true) => EvidenceRole::Context,
         }
     }
 }
 
 /// Whether there are messages without text. Vally records such messages too, before calls.
-fn spoke_without_words(view: &View<'_>) -> bool {
+fn spoke_without_words(view: &TrajectoryView<'_>) -> bool {
     let is_message = |kind: &EventKind| match kind {
         EventKind::Note(record) => *record == "assistant_message",
         _ => false,
@@ -321,10 +321,10 @@ fn spoke_without_words(view: &View<'_>) -> bool {
 mod tests {
     use crate::testing::{build, complaints, grade, runs, vally, vally_with};
     use serde_json::{Value, json};
-    use toolmark_config::Severity;
+    use toolmark_config::ProblemSeverity;
     use toolmark_outcome::Profile;
+    use toolmark_outcome::{CaseContext, Environment, Subject, TrajectoryView};
     use toolmark_outcome::{Cause, Verdict};
-    use toolmark_outcome::{Context, Environment, Subject, View};
 
     fn said(messages: &[&str]) -> Vec<(&'static str, Value)> {
         let turn = ("turn_start", json!({"turnId": "0"}));
@@ -428,8 +428,8 @@ mod tests {
             for id in ["output-contains", "transcript-contains"] {
                 let grader = build(id, Profile::Toolmark, &json!({"substring": word})).unwrap();
                 let outcome = grader.grade(&Subject {
-                    view: View::turn(&runs[0], turn).unwrap(),
-                    context: &Context::default(),
+                    view: TrajectoryView::turn(&runs[0], turn).unwrap(),
+                    context: &CaseContext::default(),
                     environment: &Environment::default(),
                 });
                 assert_eq!(outcome.verdict, verdict, "{id} {turn} {word}");
@@ -460,7 +460,7 @@ mod tests {
             problems: &mut problems,
         });
         assert!(grader.is_some());
-        assert_eq!(problems[0].severity, Severity::Warning);
+        assert_eq!(problems[0].severity, ProblemSeverity::Warning);
     }
 
     #[test]

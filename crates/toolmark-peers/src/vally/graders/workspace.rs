@@ -90,7 +90,7 @@ pub(crate) struct Workspace {
 
 /// Result of a search by pattern.
 #[derive(Debug, Default)]
-pub(crate) struct Found {
+pub(crate) struct SearchResult {
     /// Paths relative to the root, with slashes, sorted.
     pub(crate) files: Vec<String>,
     /// Descriptions of unreadable entries.
@@ -166,17 +166,20 @@ impl Workspace {
 
     /// Returns the files that match a path or pattern. A path that exists literally
     /// is not treated as a pattern; only such a path may name a directory.
-    pub(crate) fn find(&self, path: &str, glob: &Glob) -> Found {
+    pub(crate) fn find(&self, path: &str, glob: &Glob) -> SearchResult {
         let plain = path.trim_end_matches('/').trim_start_matches("./");
         let exact = self.root.join(plain);
         match exact.metadata() {
             Ok(about) if about.is_dir() || !path.ends_with('/') => {
-                return Found { files: vec![plain.to_owned()], ..Found::default() };
+                return SearchResult { files: vec![plain.to_owned()], ..SearchResult::default() };
             }
             Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
-                return Found { unreadable: vec![format!("{plain}: {error}")], ..Found::default() };
+                return SearchResult {
+                    unreadable: vec![format!("{plain}: {error}")],
+                    ..SearchResult::default()
+                };
             }
-            _ if Glob::is_plain(path) => return Found::default(),
+            _ if Glob::is_plain(path) => return SearchResult::default(),
             _ => {}
         }
         let mut found = self.walk(glob);
@@ -185,8 +188,8 @@ impl Workspace {
         found
     }
 
-    fn walk(&self, glob: &Glob) -> Found {
-        let mut found = Found::default();
+    fn walk(&self, glob: &Glob) -> SearchResult {
+        let mut found = SearchResult::default();
         let mut entries = 0;
         let mut todo = VecDeque::from([(String::new(), glob.start(), 0)]);
         while let Some((directory, progress, depth)) = todo.pop_front() {

@@ -2,9 +2,9 @@
 
 use super::Look;
 use crate::terminal::human;
-use crate::terminal::table::{Column, Give, Table};
-use crate::terminal::text::{Layout, head, width};
-use crate::terminal::{Line, style};
+use crate::terminal::table::{Give, TableColumn, TerminalTable};
+use crate::terminal::text::{TextLayout, head, width};
+use crate::terminal::{StyledLine, style};
 use crate::terminal::{glance, headline};
 use anstyle::Style;
 use toolmark_redact::printable;
@@ -37,10 +37,15 @@ pub(super) fn status_tone(status: Status) -> Style {
 }
 
 /// Formats `✓ Bash  ls -l                     0.3s`.
-pub(super) fn call_line(call: &Call, tool_width: usize, cwd: Option<&str>, look: Look) -> Line {
+pub(super) fn call_line(
+    call: &Call,
+    tool_width: usize,
+    cwd: Option<&str>,
+    look: Look,
+) -> StyledLine {
     let (mark, tone) = status_mark(call.status);
     let name = look.redactor.apply(call.name.full());
-    let mut line = Line::of(tone, mark).with(style::PLAIN, " ").with(style::STRONG, name);
+    let mut line = StyledLine::of(tone, mark).with(style::PLAIN, " ").with(style::STRONG, name);
     let words = headline(call, cwd, look.redactor);
     if !words.main.is_empty() {
         line.pad(tool_width + 2);
@@ -65,12 +70,12 @@ pub(super) fn call_line(call: &Call, tool_width: usize, cwd: Option<&str>, look:
 }
 
 /// Formats `failed, exit 101: error[E0308]: mismatched types` if there is a problem.
-pub(super) fn problem_line(call: &Call, look: Look) -> Option<Line> {
+pub(super) fn problem_line(call: &Call, look: Look) -> Option<StyledLine> {
     if matches!(call.status, Status::Succeeded | Status::Unknown) {
         return None;
     }
     let (_, tone) = status_mark(call.status);
-    let mut line = Line::of(style::PLAIN, "  ").with(tone, call.status.word());
+    let mut line = StyledLine::of(style::PLAIN, "  ").with(tone, call.status.word());
     if let Some(code) = call.exit_code {
         line.push(tone, printable!(", exit {}", code));
     }
@@ -115,20 +120,20 @@ fn after_header(text: &str) -> &str {
 }
 
 /// All calls of a run and its sub-agents, one per row.
-pub fn call_table(run: &Trajectory, look: Look) -> Table {
+pub fn call_table(run: &Trajectory, look: Look) -> TerminalTable {
     let runs = run.flatten();
     let mut columns = vec![
-        Column::numbers("#"),
-        Column::numbers("step"),
-        Column::words("status"),
-        Column::words("tool"),
-        Column::numbers("took"),
-        Column::words("call").gives(Give::End),
+        TableColumn::numbers("#"),
+        TableColumn::numbers("step"),
+        TableColumn::words("status"),
+        TableColumn::words("tool"),
+        TableColumn::numbers("took"),
+        TableColumn::words("call").gives(Give::End),
     ];
     if runs.len() > 1 {
-        columns.insert(2, Column::words("agent").gives(Give::End));
+        columns.insert(2, TableColumn::words("agent").gives(Give::End));
     }
-    let mut table = Table::new(columns);
+    let mut table = TerminalTable::new(columns);
     let mut number = 0;
     for (depth, run) in runs.iter().enumerate() {
         let cwd = run.cwd.as_ref().map(|c| c.get());

@@ -3,12 +3,12 @@
 use super::calls::status_mark;
 use super::{Emit, Look, block};
 use crate::terminal::human;
-use crate::terminal::text::{Layout, width};
-use crate::terminal::{Line, style};
+use crate::terminal::text::{TextLayout, width};
+use crate::terminal::{StyledLine, style};
 use serde_json::Value;
 use std::io;
 use toolmark_redact::{Printable, printable};
-use toolmark_trace::{Actor, Call, Level, Payload, Step, Trajectory};
+use toolmark_trace::{Actor, Call, Payload, StatusLevel, Step, Trajectory};
 
 /// Formats `step 3 of 9 · turn 1 · model · 09:12:11 · 4.1k tokens` with the source position.
 pub(super) fn step_header(
@@ -18,7 +18,8 @@ pub(super) fn step_header(
     look: Look,
     emit: Emit<'_>,
 ) -> io::Result<()> {
-    let mut line = Line::of(style::STRONG, printable!("step {} of {}", number, run.steps.len()));
+    let mut line =
+        StyledLine::of(style::STRONG, printable!("step {} of {}", number, run.steps.len()));
     let mut add = |text: Printable| {
         line.push(style::DIM, " \u{b7} ");
         line.push(style::PLAIN, text);
@@ -38,25 +39,25 @@ pub(super) fn step_header(
     emit(line.fit(look.width))?;
     let place = step.at.location();
     let place = format!("{}:{}:{}", place.file, place.line, place.column);
-    emit(Line::of(style::DIM, look.redactor.apply(place)))?;
-    emit(Line::new())
+    emit(StyledLine::of(style::DIM, look.redactor.apply(place)))?;
+    emit(StyledLine::new())
 }
 
 /// Describes the source of a status.
-fn level_words(level: Level) -> &'static str {
+fn level_words(level: StatusLevel) -> &'static str {
     match level {
-        Level::Protocol => " (marked)",
-        Level::ExitCode => " (by exit code)",
-        Level::Denial => " (by the text of the refusal)",
-        Level::Prose => " (by the text of the result)",
-        Level::Absent => "",
+        StatusLevel::Protocol => " (marked)",
+        StatusLevel::ExitCode => " (by exit code)",
+        StatusLevel::Denial => " (by the text of the refusal)",
+        StatusLevel::Prose => " (by the text of the result)",
+        StatusLevel::Absent => "",
     }
 }
 
 /// Status, source position, arguments and result of a call.
-pub(super) fn call_details(call: &Call, look: Look) -> Vec<Line> {
+pub(super) fn call_details(call: &Call, look: Look) -> Vec<StyledLine> {
     let (_, tone) = status_mark(call.status);
-    let mut status = Line::of(style::PLAIN, "  ").with(tone, call.status.word());
+    let mut status = StyledLine::of(style::PLAIN, "  ").with(tone, call.status.word());
     if let Some(code) = call.exit_code {
         status.push(tone, printable!(", exit {}", code));
     }
@@ -73,20 +74,20 @@ pub(super) fn call_details(call: &Call, look: Look) -> Vec<Line> {
         lines.extend(arguments(args, look));
     }
     if let Some(result) = &call.result {
-        lines.push(Line::of(style::DIM, "  result"));
+        lines.push(StyledLine::of(style::DIM, "  result"));
         match &result.payload {
             Some(payload) => lines.extend(result_text(payload, look)),
-            None => lines.push(Line::of(style::DIM, "  \u{2502} (not in the trace)")),
+            None => lines.push(StyledLine::of(style::DIM, "  \u{2502} (not in the trace)")),
         }
     }
-    lines.push(Line::new());
+    lines.push(StyledLine::new());
     lines
 }
 
 /// Arguments by name; long ones are formatted as a block.
-fn arguments(args: &Payload, look: Look) -> Vec<Line> {
+fn arguments(args: &Payload, look: Look) -> Vec<StyledLine> {
     let Some(Value::Object(map)) = args.parsed() else {
-        let mut lines = vec![Line::of(style::DIM, "  arguments")];
+        let mut lines = vec![StyledLine::of(style::DIM, "  arguments")];
         lines.extend(block(&look.redactor.apply(args.raw()), look));
         return lines;
     };
@@ -99,7 +100,8 @@ fn arguments(args: &Payload, look: Look) -> Vec<Line> {
         };
         // The redactor also uses the name, which shows whether the value is a secret.
         let text = look.redactor.apply_named(key, text);
-        let mut line = Line::of(style::PLAIN, "  ").with(style::USER, look.redactor.apply(key));
+        let mut line =
+            StyledLine::of(style::PLAIN, "  ").with(style::USER, look.redactor.apply(key));
         if text.trim_end().contains('\n') {
             lines.push(line);
             lines.extend(block(&text, look));
@@ -108,7 +110,7 @@ fn arguments(args: &Payload, look: Look) -> Vec<Line> {
         let wrapped = text.reshape(str::trim_end).wrap(look.width.saturating_sub(indent));
         for (at, part) in wrapped.into_iter().enumerate() {
             if at > 0 {
-                line = Line::new();
+                line = StyledLine::new();
             }
             line.pad(indent);
             line.push(style::PLAIN, part);
@@ -118,10 +120,10 @@ fn arguments(args: &Payload, look: Look) -> Vec<Line> {
     lines
 }
 
-fn result_text(payload: &Payload, look: Look) -> Vec<Line> {
+fn result_text(payload: &Payload, look: Look) -> Vec<StyledLine> {
     let plain = payload.plain();
     if plain.trim().is_empty() {
-        return vec![Line::of(style::DIM, "  \u{2502} (empty)")];
+        return vec![StyledLine::of(style::DIM, "  \u{2502} (empty)")];
     }
     block(&look.redactor.apply(plain), look)
 }

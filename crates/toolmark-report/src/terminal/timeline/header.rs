@@ -4,20 +4,20 @@ use super::calls::status_tone;
 use super::{Emit, Look};
 use crate::terminal::glance;
 use crate::terminal::human::{self, things};
-use crate::terminal::text::Layout;
-use crate::terminal::{Line, style};
+use crate::terminal::text::TextLayout;
+use crate::terminal::{StyledLine, style};
 use anstyle::Style;
 use std::io;
 use toolmark_redact::{Printable, Redactor, printable};
 use toolmark_trace::{Fact, Status, Trajectory, Usage};
 
 /// Style and text of a part of the header.
-type Part = (Style, Printable);
+type HeaderPart = (Style, Printable);
 
 /// Emits agent, model, working directory, time and counts of a run.
 pub fn header(run: &Trajectory, look: Look, emit: Emit<'_>) -> io::Result<()> {
     if let Some(name) = &run.name {
-        emit(Line::of(style::STRONG, glance(look.redactor, &name.get())).fit(look.width))?;
+        emit(StyledLine::of(style::STRONG, glance(look.redactor, &name.get())).fit(look.width))?;
     }
     let mut who = vec![(style::STRONG, agent(run, look.redactor))];
     who.extend(model_name(run, look.redactor).map(|m| (style::PLAIN, m)));
@@ -44,7 +44,7 @@ pub fn header(run: &Trajectory, look: Look, emit: Emit<'_>) -> io::Result<()> {
 }
 
 /// Formats one line about a sub-agent.
-pub(super) fn sub_agent(run: &Trajectory, look: Look) -> Line {
+pub(super) fn sub_agent(run: &Trajectory, look: Look) -> StyledLine {
     let mut parts = vec![(style::STRONG, printable!("sub-agent {}", agent_name(run, look)))];
     parts.extend(model_name(run, look.redactor).map(|m| (style::PLAIN, m)));
     parts.extend(counts(run));
@@ -88,7 +88,7 @@ fn lasted(run: &Trajectory) -> Option<Printable> {
     Some(human::duration(run.ended?.duration_since(run.started?)))
 }
 
-fn counts(run: &Trajectory) -> Vec<Part> {
+fn counts(run: &Trajectory) -> Vec<HeaderPart> {
     let mut parts = Vec::new();
     let mut add = |tone: Style, n: u64, one: &'static str| parts.push((tone, things(n, one)));
     if run.user_turns > 0 {
@@ -111,7 +111,7 @@ fn counts(run: &Trajectory) -> Vec<Part> {
 }
 
 /// Numbers of unsuccessful calls by status.
-fn failures(run: &Trajectory) -> Vec<Part> {
+fn failures(run: &Trajectory) -> Vec<HeaderPart> {
     if run.calls.is_empty() {
         return Vec::new();
     }
@@ -131,7 +131,7 @@ fn failures(run: &Trajectory) -> Vec<Part> {
     parts
 }
 
-fn tokens(usage: &Usage, run: &Trajectory) -> Vec<Part> {
+fn tokens(usage: &Usage, run: &Trajectory) -> Vec<HeaderPart> {
     let n = usage.normalised();
     let mut parts = vec![(style::PLAIN, printable!("{} tokens", human::count(usage.total())))];
     for (count, word) in [
@@ -149,8 +149,8 @@ fn tokens(usage: &Usage, run: &Trajectory) -> Vec<Part> {
     parts
 }
 
-fn joined(parts: &[Part]) -> Line {
-    let mut line = Line::new();
+fn joined(parts: &[HeaderPart]) -> StyledLine {
+    let mut line = StyledLine::new();
     for (at, (tone, text)) in parts.iter().enumerate() {
         if at > 0 {
             line.push(style::DIM, " \u{b7} ");
@@ -161,8 +161,8 @@ fn joined(parts: &[Part]) -> Line {
 }
 
 /// Emits parts one after another, wrapped over as many lines as needed.
-fn flow(parts: Vec<Part>, look: Look, emit: Emit<'_>) -> io::Result<()> {
-    let mut row: Vec<Part> = Vec::new();
+fn flow(parts: Vec<HeaderPart>, look: Look, emit: Emit<'_>) -> io::Result<()> {
+    let mut row: Vec<HeaderPart> = Vec::new();
     let mut used = 0;
     for part in parts {
         let needs = part.1.width() + 3;

@@ -13,8 +13,8 @@ pub use header::header;
 
 use crate::terminal::glance;
 use crate::terminal::human;
-use crate::terminal::text::{Layout, width};
-use crate::terminal::{Line, style};
+use crate::terminal::text::{TextLayout, width};
+use crate::terminal::{StyledLine, style};
 use anstyle::Style;
 use std::collections::{HashMap, HashSet};
 use std::io;
@@ -22,7 +22,7 @@ use toolmark_redact::{Printable, Redactor, printable};
 use toolmark_trace::{Call, Event, EventKind, Payload, Trajectory};
 
 /// Takes the lines of a timeline.
-pub type Emit<'e> = &'e mut dyn FnMut(Line) -> io::Result<()>;
+pub type Emit<'e> = &'e mut dyn FnMut(StyledLine) -> io::Result<()>;
 
 /// Display options of a timeline.
 #[derive(Debug, Clone, Copy)]
@@ -45,7 +45,7 @@ const GUARD: &str = "guard: ";
 
 /// Emits the whole timeline of a run.
 pub fn timeline(run: &Trajectory, look: Look, emit: Emit<'_>) -> io::Result<()> {
-    Walk::new(run, look, 0).all(emit)
+    TimelineWalk::new(run, look, 0).all(emit)
 }
 
 /// Emits all details of one step, numbered from 1.
@@ -55,7 +55,7 @@ pub fn step(run: &Trajectory, number: u32, look: Look, emit: Emit<'_>) -> io::Re
     if let Some(step) = run.steps.get(index as usize) {
         detail::step_header(run, number, step, look, emit)?;
     }
-    let mut walk = Walk::new(run, look, 0);
+    let mut walk = TimelineWalk::new(run, look, 0);
     for event in run.events.iter().filter(|e| e.step == Some(index)) {
         walk.event(event, emit)?;
     }
@@ -63,7 +63,7 @@ pub fn step(run: &Trajectory, number: u32, look: Look, emit: Emit<'_>) -> io::Re
 }
 
 /// Traversal of the events of one run.
-struct Walk<'r> {
+struct TimelineWalk<'r> {
     run: &'r Trajectory,
     look: Look,
     depth: usize,
@@ -108,7 +108,7 @@ impl Gutter {
     }
 }
 
-impl<'r> Walk<'r> {
+impl<'r> TimelineWalk<'r> {
     fn new(run: &'r Trajectory, look: Look, depth: usize) -> Self {
         let mut groups = vec![Vec::new(); run.steps.len()];
         for (index, call) in run.calls.iter().enumerate() {
@@ -145,7 +145,7 @@ impl<'r> Walk<'r> {
         if self.unknown > 0 {
             let count = human::things(self.unknown, "record");
             let words = printable!("{} of unknown kind not shown; --full names them", count);
-            self.line(None, Line::of(style::DIM, words), emit)?;
+            self.line(None, StyledLine::of(style::DIM, words), emit)?;
         }
         Ok(())
     }
@@ -182,11 +182,11 @@ impl<'r> Walk<'r> {
             EventKind::Call(index) => self.call(*index, emit),
             EventKind::Skill if event.step.is_some_and(|s| self.skill_steps.contains(&s)) => Ok(()),
             EventKind::Skill => {
-                let line = Line::of(style::USER, "\u{25c6} skill ");
+                let line = StyledLine::of(style::USER, "\u{25c6} skill ");
                 self.line(event.step, line.with(style::PLAIN, self.glance(event)), emit)
             }
             EventKind::OrphanResult => {
-                let line = Line::of(style::WARN, "? result without a call: ");
+                let line = StyledLine::of(style::WARN, "? result without a call: ");
                 let line = line.with(style::PLAIN, self.glance(event));
                 self.line(event.step, line.fit(self.room()), emit)?;
                 self.uncut(event, emit)
@@ -201,10 +201,10 @@ impl<'r> Walk<'r> {
         self.turn += 1;
         self.gutter.last = None;
         if self.begun {
-            emit(Line::new())?;
+            emit(StyledLine::new())?;
         }
         self.begun = true;
-        let mut head = Line::of(style::USER, "\u{258c} ");
+        let mut head = StyledLine::of(style::USER, "\u{258c} ");
         head.push(style::USER.bold(), printable!("user turn {}", self.turn));
         if let Some(time) = event.time {
             let clock = human::clock(time);
@@ -214,15 +214,15 @@ impl<'r> Walk<'r> {
         emit(head)?;
         let room = self.look.width.saturating_sub(2);
         for text in self.words(event.text.as_ref(), room, USER_LINES) {
-            emit(Line::of(style::USER, "\u{258c} ").with(style::PLAIN, text))?;
+            emit(StyledLine::of(style::USER, "\u{258c} ").with(style::PLAIN, text))?;
         }
-        emit(Line::new())
+        emit(StyledLine::new())
     }
 
     fn message(&mut self, event: &Event, emit: Emit<'_>) -> io::Result<()> {
         let room = self.room();
         for text in self.words(event.text.as_ref(), room, MODEL_LINES) {
-            self.line(event.step, Line::of(style::PLAIN, text), emit)?;
+            self.line(event.step, StyledLine::of(style::PLAIN, text), emit)?;
         }
         Ok(())
     }
@@ -233,15 +233,15 @@ impl<'r> Walk<'r> {
             if words.is_empty() {
                 return Ok(());
             }
-            let line = Line::of(style::THOUGHT, "thought: ").with(style::THOUGHT, words);
+            let line = StyledLine::of(style::THOUGHT, "thought: ").with(style::THOUGHT, words);
             return self.line(event.step, line, emit);
         }
         let room = self.room();
         let withheld = event.text.is_none();
         let label = if withheld { "thought: (withheld)" } else { "thought:" };
-        self.line(event.step, Line::of(style::THOUGHT, label), emit)?;
+        self.line(event.step, StyledLine::of(style::THOUGHT, label), emit)?;
         for text in self.words(event.text.as_ref(), room, usize::MAX) {
-            self.line(event.step, Line::of(style::THOUGHT, text), emit)?;
+            self.line(event.step, StyledLine::of(style::THOUGHT, text), emit)?;
         }
         Ok(())
     }
@@ -278,12 +278,12 @@ impl<'r> Walk<'r> {
     /// Emits the guard's question, actual or hypothetical, below the call.
     fn question(&mut self, words: &str, emit: Emit<'_>) -> io::Result<()> {
         let words = glance(self.look.redactor, words);
-        let line = Line::of(style::PLAIN, "  ").with(style::WARN, words);
+        let line = StyledLine::of(style::PLAIN, "  ").with(style::WARN, words);
         let line = line.fit(self.room());
         self.line(None, line, emit)
     }
 
-    fn call_lines(&self, index: u32) -> Vec<Line> {
+    fn call_lines(&self, index: u32) -> Vec<StyledLine> {
         let Some(call) = self.run.calls.get(index as usize) else { return Vec::new() };
         let room = self.room();
         let cwd = self.run.cwd.as_ref().map(|c| c.get());
@@ -298,7 +298,7 @@ impl<'r> Walk<'r> {
     }
 
     fn sub_agent(&mut self, child: &Trajectory, emit: Emit<'_>) -> io::Result<()> {
-        let mut indent = Line::new();
+        let mut indent = StyledLine::new();
         indent.pad(self.gutter.width() + 2);
         let bar = |mark: &'static str| indent.clone().with(style::USER, mark);
         let room = self.look.width.saturating_sub(bar("\u{2502} ").width()).max(30);
@@ -307,12 +307,12 @@ impl<'r> Walk<'r> {
         first.append(header::sub_agent(child, look));
         emit(first)?;
         if self.depth < MAX_DEPTH {
-            let mut inner = |line: Line| {
+            let mut inner = |line: StyledLine| {
                 let mut whole = bar("\u{2502} ");
                 whole.append(line);
                 emit(whole)
             };
-            Walk::new(child, look, self.depth + 1).all(&mut inner)?;
+            TimelineWalk::new(child, look, self.depth + 1).all(&mut inner)?;
         }
         emit(bar("\u{2570}\u{2500}"))
     }
@@ -327,7 +327,7 @@ impl<'r> Walk<'r> {
     ) -> io::Result<()> {
         self.begun = true;
         let width = self.look.width;
-        let mut line = Line::of(tone, "\u{2500}\u{2500} ").with(tone.bold(), word);
+        let mut line = StyledLine::of(tone, "\u{2500}\u{2500} ").with(tone.bold(), word);
         let glance = self.glance(event);
         if !glance.is_empty() {
             line.push(style::PLAIN, ": ");
@@ -361,7 +361,7 @@ impl<'r> Walk<'r> {
     fn note(&mut self, label: &'static str, kind: &str, emit: Emit<'_>) -> io::Result<()> {
         self.flush_contexts(emit)?;
         let kind = self.look.redactor.apply(kind);
-        let line = Line::of(style::DIM, label).with(style::DIM, " ").with(style::DIM, kind);
+        let line = StyledLine::of(style::DIM, label).with(style::DIM, " ").with(style::DIM, kind);
         self.line(None, line, emit)
     }
 
@@ -372,9 +372,9 @@ impl<'r> Walk<'r> {
         if self.look.full {
             let room = self.room();
             for event in contexts {
-                self.line(None, Line::of(style::DIM, "context:"), emit)?;
+                self.line(None, StyledLine::of(style::DIM, "context:"), emit)?;
                 for text in self.words(event.text.as_ref(), room, usize::MAX) {
-                    self.line(None, Line::of(style::DIM, text), emit)?;
+                    self.line(None, StyledLine::of(style::DIM, text), emit)?;
                 }
             }
             return Ok(());
@@ -383,12 +383,12 @@ impl<'r> Walk<'r> {
             1 => "context: ".into(),
             n => printable!("{} context messages: ", n),
         };
-        let line = Line::of(style::DIM, label).with(style::DIM, self.glance(first));
+        let line = StyledLine::of(style::DIM, label).with(style::DIM, self.glance(first));
         self.line(None, line, emit)
     }
 
     /// Emits a line after the gutter; the first line of a step has its number.
-    fn line(&mut self, step: Option<u32>, line: Line, emit: Emit<'_>) -> io::Result<()> {
+    fn line(&mut self, step: Option<u32>, line: StyledLine, emit: Emit<'_>) -> io::Result<()> {
         self.bracketed(step, "  ", line, emit)
     }
 
@@ -396,11 +396,11 @@ impl<'r> Walk<'r> {
         &mut self,
         step: Option<u32>,
         bracket: &'static str,
-        line: Line,
+        line: StyledLine,
         emit: Emit<'_>,
     ) -> io::Result<()> {
         self.begun = true;
-        let mut whole = Line::new();
+        let mut whole = StyledLine::new();
         if let Some(step) = step.filter(|s| self.gutter.last != Some(*s)) {
             self.gutter.last = Some(step);
             let wide = self.gutter.number;
@@ -437,12 +437,12 @@ fn skill_steps(run: &Trajectory) -> HashSet<u32> {
 }
 
 /// Formats a block of text after a bar, for details.
-fn block(text: &Printable, look: Look) -> Vec<Line> {
+fn block(text: &Printable, look: Look) -> Vec<StyledLine> {
     let room = look.width.saturating_sub(4);
     let lines = text.reshape(str::trim_end).each_line();
     lines
         .iter()
         .flat_map(|line| line.wrap(room))
-        .map(|line| Line::of(style::DIM, "  \u{2502} ").with(style::PLAIN, line))
+        .map(|line| StyledLine::of(style::DIM, "  \u{2502} ").with(style::PLAIN, line))
         .collect()
 }

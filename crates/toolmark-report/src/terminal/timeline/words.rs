@@ -1,6 +1,6 @@
 //! Formats text of a user or a model as terminal lines.
 
-use crate::terminal::text::{Layout, head};
+use crate::terminal::text::{TextLayout, head};
 use toolmark_redact::{Printable, Redactor, printable};
 
 /// Maximum number of bytes processed if only a few lines are printed.

@@ -1,30 +1,30 @@
 //! Calls: the syntax after a value, with its arguments and the blocks and functions passed along.
 
-use super::{MAX_DEEDS, Reader, is_keyword};
+use super::{InlineReader, MAX_DEEDS, is_keyword};
 use crate::inline::functions::{self, Called, Deed, FunctionCall};
-use crate::inline::lex::Token;
-use crate::inline::value::{Known, Value};
+use crate::inline::lex::SourceToken;
+use crate::inline::value::{InlineValue, PartialText};
 use crate::inline::{Language, decode};
 
-impl Reader<'_> {
-    pub(super) fn postfix(&mut self, mut value: Value) -> Value {
+impl InlineReader<'_> {
+    pub(super) fn postfix(&mut self, mut value: InlineValue) -> InlineValue {
         let dots = matches!(self.language, Language::Perl | Language::Php);
         loop {
             // A chain may go on in the next line.
-            if matches!(self.peek(), Some(Token::Line)) {
+            if matches!(self.peek(), Some(SourceToken::Line)) {
                 let lines =
-                    self.tokens[self.at..].iter().take_while(|t| **t == Token::Line).count();
+                    self.tokens[self.at..].iter().take_while(|t| **t == SourceToken::Line).count();
                 if !dots && self.is_mark_at(lines, ".") {
                     self.at += lines;
                 }
             }
             match self.peek() {
-                Some(Token::Mark("." | "?.")) if dots => return self.finish(value),
-                Some(Token::Mark("." | "?." | "->" | "::")) => {
-                    let Some(Token::Name(member)) = self.peek_at(1) else {
+                Some(SourceToken::Mark("." | "?.")) if dots => return self.finish(value),
+                Some(SourceToken::Mark("." | "?." | "->" | "::")) => {
+                    let Some(SourceToken::Name(member)) = self.peek_at(1) else {
                         // `"rm -rf x".!` of Scala
                         if self.is_mark_at(1, "!")
-                            && let Value::Text(known) = &value
+                            && let InlineValue::Text(known) = &value
                         {
                             self.perform(Deed::Shell(known.clone()));
                         }
@@ -33,27 +33,29 @@ impl Reader<'_> {
                     self.at += 2;
                     value = self.member(value, member);
                 }
-                Some(Token::Mark("(")) => {
+                Some(SourceToken::Mark("(")) => {
                     let receiver = value.clone();
                     let (args, named) = self.arguments(Some(&receiver));
                     value = match value {
-                        Value::Name(name) => self.call(&name, &args, &named),
-                        Value::OneOf(values) => self.call_any(&values, &args, &named),
-                        _ => Value::Unknown,
+                        InlineValue::Name(name) => self.call(&name, &args, &named),
+                        InlineValue::OneOf(values) => self.call_any(&values, &args, &named),
+                        _ => InlineValue::Unknown,
                     };
                 }
-                Some(Token::Mark("[")) if !matches!(value, Value::Unknown | Value::Number(_)) => {
+                Some(SourceToken::Mark("["))
+                    if !matches!(value, InlineValue::Unknown | InlineValue::Number(_)) =>
+                {
                     value = self.index(value);
                 }
-                Some(Token::Text(_)) if is_template(&value) => {
+                Some(SourceToken::Text(_)) if is_template(&value) => {
                     // `$`rm -rf x`` of JavaScript
-                    if let Value::Text(known) = self.primary() {
+                    if let InlineValue::Text(known) = self.primary() {
                         self.perform(Deed::Shell(known));
                     }
-                    value = Value::Unknown;
+                    value = InlineValue::Unknown;
                 }
                 _ => match value {
-                    Value::Name(name) if self.takes_bare(&name) => {
+                    InlineValue::Name(name) if self.takes_bare(&name) => {
                         let args = self.bare_arguments();
                         value = self.call(&name, &args, &[]);
                     }
@@ -64,8 +66,8 @@ impl Reader<'_> {
         }
     }
 
-    pub(super) fn finish(&mut self, value: Value) -> Value {
-        if let Value::Command(words) = &value
+    pub(super) fn finish(&mut self, value: InlineValue) -> InlineValue {
+        if let InlineValue::Command(words) = &value
             && let Some(deed) = functions::command(words)
         {
             self.perform(deed);
@@ -80,36 +82,36 @@ impl Reader<'_> {
             Language::Ruby | Language::Perl | Language::Php | Language::Lisp | Language::Other
         );
         let is_operand = match self.peek() {
-            Some(Token::Text(_) | Token::Words(_)) => true,
-            Some(Token::Number(_)) => self.language == Language::Perl,
-            Some(Token::Name(word)) => !is_keyword(word) || word == "my",
+            Some(SourceToken::Text(_) | SourceToken::Words(_)) => true,
+            Some(SourceToken::Number(_)) => self.language == Language::Perl,
+            Some(SourceToken::Name(word)) => !is_keyword(word) || word == "my",
             // `unlink;` and `unlink }` of Perl work on `$_`.
-            Some(Token::Mark("}" | ";") | Token::Line) | None => {
+            Some(SourceToken::Mark("}" | ";") | SourceToken::Line) | None => {
                 let is_ruby = self.language == Language::Ruby && name == "fork";
                 is_ruby || self.language == Language::Perl
             }
-            Some(Token::Mark("*" | "[" | "<")) => {
+            Some(SourceToken::Mark("*" | "[" | "<")) => {
                 matches!(self.language, Language::Ruby)
             }
             _ => false,
         };
-        let is_own = matches!(self.peek(), Some(Token::Name(word)) if matches!(word.as_str(), "for" | "foreach" | "while"))
+        let is_own = matches!(self.peek(), Some(SourceToken::Name(word)) if matches!(word.as_str(), "for" | "foreach" | "while"))
             && self.language == Language::Perl;
         has_bare && (is_operand || is_own) && functions::is_known(name, self.language)
     }
 
-    pub(super) fn bare_arguments(&mut self) -> Vec<Value> {
+    pub(super) fn bare_arguments(&mut self) -> Vec<InlineValue> {
         let mut args = Vec::new();
         loop {
             match self.peek() {
-                None | Some(Token::Line | Token::Mark(";" | "}" | ")" | "]")) => break,
-                Some(Token::Mark(",")) => self.at += 1,
-                Some(Token::Name(name)) if name == "my" => self.at += 1,
-                Some(Token::Name(name)) if matches!(name.as_str(), "for" | "foreach") => {
+                None | Some(SourceToken::Line | SourceToken::Mark(";" | "}" | ")" | "]")) => break,
+                Some(SourceToken::Mark(",")) => self.at += 1,
+                Some(SourceToken::Name(name)) if name == "my" => self.at += 1,
+                Some(SourceToken::Name(name)) if matches!(name.as_str(), "for" | "foreach") => {
                     // The names after it were bound in the first reading.
                     self.binding();
                 }
-                Some(Token::Name(name)) if is_keyword(name) => break,
+                Some(SourceToken::Name(name)) if is_keyword(name) => break,
                 _ => {
                     let before = self.at;
                     args.push(self.expression());
@@ -124,13 +126,13 @@ impl Reader<'_> {
     }
 
     /// Reads a block, which takes the values of the expression before it: `{ |x| … }`, `do |x|`.
-    pub(super) fn block(&mut self, value: &Value) {
+    pub(super) fn block(&mut self, value: &InlineValue) {
         let is_block = self.is_mark("{") || self.is_name("do");
         if !is_block || !self.is_mark_at(1, "|") || self.language == Language::JavaScript {
             return;
         }
         self.at += 2;
-        while let Some(Token::Name(name)) = self.peek() {
+        while let Some(SourceToken::Name(name)) = self.peek() {
             self.bind(name, value.element());
             self.at += 1;
             self.take_mark(",");
@@ -138,16 +140,16 @@ impl Reader<'_> {
         self.take_mark("|");
     }
 
-    pub(super) fn member(&mut self, value: Value, member: &str) -> Value {
-        if let Value::Name(name) = &value {
-            return Value::Name(format!("{name}.{member}"));
+    pub(super) fn member(&mut self, value: InlineValue, member: &str) -> InlineValue {
+        if let InlineValue::Name(name) = &value {
+            return InlineValue::Name(format!("{name}.{member}"));
         }
         // `[IO.File]::Delete(…)` of PowerShell names a class.
-        if let Value::List(values) = &value
-            && let [Value::Name(name)] = values.as_slice()
+        if let InlineValue::List(values) = &value
+            && let [InlineValue::Name(name)] = values.as_slice()
             && self.language == Language::PowerShell
         {
-            return Value::Name(format!("{name}.{member}"));
+            return InlineValue::Name(format!("{name}.{member}"));
         }
         let (args, named) = match self.is_mark("(") {
             true => self.arguments(Some(&value)),
@@ -159,14 +161,14 @@ impl Reader<'_> {
         self.method(&value, member, &args, &named)
     }
 
-    pub(super) fn index(&mut self, value: Value) -> Value {
+    pub(super) fn index(&mut self, value: InlineValue) -> InlineValue {
         let start = self.at;
-        let Value::List(keys) = self.list() else { return Value::Unknown };
+        let InlineValue::List(keys) = self.list() else { return InlineValue::Unknown };
         let reverses = self.tokens.get(start..self.at).is_some_and(|tokens| {
             let marks: Vec<&str> = tokens
                 .iter()
                 .filter_map(|token| match token {
-                    Token::Mark(mark) => Some(*mark),
+                    SourceToken::Mark(mark) => Some(*mark),
                     _ => None,
                 })
                 .collect();
@@ -176,39 +178,41 @@ impl Reader<'_> {
             return value.map_text(decode::reversed);
         }
         match (value, keys.first()) {
-            (Value::Name(name), Some(key)) => match key.certain() {
+            (InlineValue::Name(name), Some(key)) => match key.certain() {
                 Some(key) if is_environment(&name) => functions::variable(key),
-                Some(pattern) if name == "Dir" => Value::Files(Known::plain(pattern)),
-                Some(key) => Value::Name(format!("{name}.{key}")),
-                None => Value::Unknown,
+                Some(pattern) if name == "Dir" => InlineValue::Files(PartialText::plain(pattern)),
+                Some(key) => InlineValue::Name(format!("{name}.{key}")),
+                None => InlineValue::Unknown,
             },
-            (Value::List(values), Some(Value::Number(at))) => at
+            (InlineValue::List(values), Some(InlineValue::Number(at))) => at
                 .parse()
                 .ok()
                 .and_then(|at: usize| values.get(at).cloned())
-                .unwrap_or(Value::Unknown),
-            (Value::Map(pairs), Some(key)) => {
+                .unwrap_or(InlineValue::Unknown),
+            (InlineValue::Map(pairs), Some(key)) => {
                 let found = pairs.iter().find(|(name, _)| Some(name.as_str()) == key.certain());
-                found.map_or(Value::Unknown, |(_, value)| value.clone())
+                found.map_or(InlineValue::Unknown, |(_, value)| value.clone())
             }
-            (value @ (Value::Files(_) | Value::OneOf(_)), _) => value,
-            _ => Value::Unknown,
+            (value @ (InlineValue::Files(_) | InlineValue::OneOf(_)), _) => value,
+            _ => InlineValue::Unknown,
         }
     }
 
     /// Reads the positional and named arguments of a call.
     pub(super) fn arguments(
         &mut self,
-        receiver: Option<&Value>,
-    ) -> (Vec<Value>, Vec<(String, Value)>) {
+        receiver: Option<&InlineValue>,
+    ) -> (Vec<InlineValue>, Vec<(String, InlineValue)>) {
         let (mut args, mut named) = (Vec::new(), Vec::new());
         self.at += 1;
         while let Some(token) = self.peek() {
             match token {
-                Token::Mark(")") => break,
-                Token::Line | Token::Mark("," | ";") => self.at += 1,
-                Token::Name(name) if matches!(name.as_str(), "for" | "foreach") => self.binding(),
-                Token::Name(name) if self.is_assigned() || self.is_mark_at(1, ":") => {
+                SourceToken::Mark(")") => break,
+                SourceToken::Line | SourceToken::Mark("," | ";") => self.at += 1,
+                SourceToken::Name(name) if matches!(name.as_str(), "for" | "foreach") => {
+                    self.binding()
+                }
+                SourceToken::Name(name) if self.is_assigned() || self.is_mark_at(1, ":") => {
                     self.at += 2;
                     let value = self.expression();
                     named.push((name.clone(), value));
@@ -229,12 +233,12 @@ impl Reader<'_> {
 
     /// Reads parameters that take the values of the receiver that the function is passed to: `x
     /// =>`, `(x) =>`, `({x}) =>`, `function (x)`.
-    pub(super) fn parameters(&mut self, receiver: Option<&Value>) -> bool {
+    pub(super) fn parameters(&mut self, receiver: Option<&InlineValue>) -> bool {
         if self.language != Language::JavaScript {
             return false;
         }
         let mut at = 0;
-        while matches!(self.peek_at(at), Some(Token::Name(name)) if matches!(name.as_str(), "async" | "function"))
+        while matches!(self.peek_at(at), Some(SourceToken::Name(name)) if matches!(name.as_str(), "async" | "function"))
         {
             at += 1;
         }
@@ -245,9 +249,9 @@ impl Reader<'_> {
             at += 1;
             while let Some(token) = self.peek_at(at) {
                 match token {
-                    Token::Name(name) => names.push(name.clone()),
-                    Token::Mark("{") => takes_apart = true,
-                    Token::Mark(",") | Token::Mark("}") => {}
+                    SourceToken::Name(name) => names.push(name.clone()),
+                    SourceToken::Mark("{") => takes_apart = true,
+                    SourceToken::Mark(",") | SourceToken::Mark("}") => {}
                     _ => break,
                 }
                 at += 1;
@@ -256,7 +260,7 @@ impl Reader<'_> {
                 return false;
             }
             at += 1;
-        } else if let Some(Token::Name(name)) = self.peek_at(at) {
+        } else if let Some(SourceToken::Name(name)) = self.peek_at(at) {
             names.push(name.clone());
             at += 1;
         } else {
@@ -265,17 +269,19 @@ impl Reader<'_> {
         if !is_function && !self.is_mark_at(at, "=>") {
             return false;
         }
-        let value = receiver.map_or(Value::Unknown, |value| match value {
-            Value::Name(name) => match name.rsplit_once('.') {
+        let value = receiver.map_or(InlineValue::Unknown, |value| match value {
+            InlineValue::Name(name) => match name.rsplit_once('.') {
                 // `import('fs').then(…)`
-                Some((module, "then" | "forEach" | "map")) => Value::Name(module.to_owned()),
-                _ => Value::Unknown,
+                Some((module, "then" | "forEach" | "map")) => InlineValue::Name(module.to_owned()),
+                _ => InlineValue::Unknown,
             },
             value => value.element(),
         });
         for name in names {
             let value = match &value {
-                Value::Name(module) if takes_apart => Value::Name(format!("{module}.{name}")),
+                InlineValue::Name(module) if takes_apart => {
+                    InlineValue::Name(format!("{module}.{name}"))
+                }
                 value => value.clone(),
             };
             self.bind(&name, value);
@@ -286,13 +292,13 @@ impl Reader<'_> {
 
     pub(super) fn call_any(
         &mut self,
-        values: &[Value],
-        args: &[Value],
-        named: &[(String, Value)],
-    ) -> Value {
-        let mut value = Value::Unknown;
+        values: &[InlineValue],
+        args: &[InlineValue],
+        named: &[(String, InlineValue)],
+    ) -> InlineValue {
+        let mut value = InlineValue::Unknown;
         for function in values {
-            if let Value::Name(name) = function {
+            if let InlineValue::Name(name) = function {
                 value = self.call(name, args, named);
             }
         }
@@ -302,9 +308,9 @@ impl Reader<'_> {
     pub(in crate::inline) fn call(
         &mut self,
         name: &str,
-        args: &[Value],
-        named: &[(String, Value)],
-    ) -> Value {
+        args: &[InlineValue],
+        named: &[(String, InlineValue)],
+    ) -> InlineValue {
         let name = ["globalThis.", "window.", "builtins.", "__builtins__.", "System."]
             .iter()
             .find_map(|start| {
@@ -314,7 +320,7 @@ impl Reader<'_> {
         // The first name may be bound to a module.
         let full = match name.split_once('.') {
             Some((first, rest)) => match self.names.get(first) {
-                Some(Value::Name(module)) => format!("{module}.{rest}"),
+                Some(InlineValue::Name(module)) => format!("{module}.{rest}"),
                 _ => name.to_owned(),
             },
             None => name.to_owned(),
@@ -326,18 +332,18 @@ impl Reader<'_> {
         if let Some(deed) = deed {
             self.perform(deed);
         }
-        if let Value::Files(_) | Value::OneOf(_) = &value
+        if let InlineValue::Files(_) | InlineValue::OneOf(_) = &value
             && self.found.listed.len() < MAX_DEEDS
         {
             self.found.listed.push(value.clone());
             self.element = value.element();
         }
-        if value == Value::Unknown
+        if value == InlineValue::Unknown
             && !has_deed
             && let Some((_, method)) = full.rsplit_once('.')
         {
             // The thing it belongs to is not known.
-            return self.method(&Value::Unknown, method, args, named);
+            return self.method(&InlineValue::Unknown, method, args, named);
         }
         value
     }
@@ -348,7 +354,7 @@ fn is_environment(name: &str) -> bool {
 }
 
 /// Whether a template after this name is a command: `$`…``.
-fn is_template(value: &Value) -> bool {
-    matches!(value, Value::Name(name)
+fn is_template(value: &InlineValue) -> bool {
+    matches!(value, InlineValue::Name(name)
         if matches!(name.as_str(), "$" | "Bun.$" | "bun.$" | "zx.$" | "execa.$" | "sh" | "$.sync"))
 }

@@ -1,17 +1,17 @@
 //! Expressions: operators, literals, lists, and the interpolations of strings.
 
-use super::{MAX_DEEDS, MAX_DEPTH, MAX_WORK, Reader};
+use super::{InlineReader, MAX_DEEDS, MAX_DEPTH, MAX_WORK};
 use crate::inline::functions::Deed;
-use crate::inline::lex::{Piece, Token, tokens};
-use crate::inline::value::{Known, Value};
+use crate::inline::lex::{SourceToken, StringPiece, tokens};
+use crate::inline::value::{InlineValue, PartialText};
 use crate::inline::{Language, decode};
 
-impl Reader<'_> {
-    pub(super) fn expression(&mut self) -> Value {
+impl InlineReader<'_> {
+    pub(super) fn expression(&mut self) -> InlineValue {
         if self.depth >= MAX_DEPTH {
             self.found.is_partial = true;
             self.at += 1;
-            return Value::Unknown;
+            return InlineValue::Unknown;
         }
         self.depth += 1;
         let value = self.operators();
@@ -19,14 +19,16 @@ impl Reader<'_> {
         value
     }
 
-    pub(super) fn operators(&mut self) -> Value {
+    pub(super) fn operators(&mut self) -> InlineValue {
         let mut left = self.unary();
         let dots = matches!(self.language, Language::Perl | Language::Php);
         loop {
             let mark = match self.peek() {
-                Some(Token::Mark(mark)) => *mark,
-                Some(Token::Name(name)) if matches!(name.as_str(), "or" | "and") => "||",
-                Some(Token::Name(name)) if name == "if" && self.language == Language::Python => {
+                Some(SourceToken::Mark(mark)) => *mark,
+                Some(SourceToken::Name(name)) if matches!(name.as_str(), "or" | "and") => "||",
+                Some(SourceToken::Name(name))
+                    if name == "if" && self.language == Language::Python =>
+                {
                     "if"
                 }
                 _ => return left,
@@ -42,16 +44,16 @@ impl Reader<'_> {
                     let right = self.unary();
                     left = left.concat(&right);
                 }
-                "/" if matches!(left, Value::Path(_) | Value::Files(_)) => {
+                "/" if matches!(left, InlineValue::Path(_) | InlineValue::Files(_)) => {
                     self.at += 1;
                     let right = self.unary();
                     left = left.join(&right);
                 }
-                "%" if matches!(left, Value::Text(_)) => {
+                "%" if matches!(left, InlineValue::Text(_)) => {
                     self.at += 1;
                     let right = self.unary();
                     left = match right {
-                        Value::List(values) => decode::format(&left, &values),
+                        InlineValue::List(values) => decode::format(&left, &values),
                         value => decode::format(&left, std::slice::from_ref(&value)),
                     };
                 }
@@ -70,8 +72,8 @@ impl Reader<'_> {
                     if mark == "if" && self.is_name("else") {
                         self.at += 1;
                         let other = self.unary();
-                        left = Value::OneOf(vec![left, other]);
-                    } else if mark != "if" && left == Value::Unknown {
+                        left = InlineValue::OneOf(vec![left, other]);
+                    } else if mark != "if" && left == InlineValue::Unknown {
                         left = right;
                     }
                 }
@@ -80,14 +82,14 @@ impl Reader<'_> {
                     let one = self.expression();
                     if self.take_mark(":") {
                         let other = self.expression();
-                        left = Value::OneOf(vec![one, other]);
+                        left = InlineValue::OneOf(vec![one, other]);
                     }
                 }
                 "-" | "&&" | "==" | "===" | "!=" | "!==" | "<" | ">" | "<=" | ">=" | "/" | "%"
                 | "**" | "<<" | ">>" | "&" | "^" => {
                     self.at += 1;
                     self.unary();
-                    left = Value::Unknown;
+                    left = InlineValue::Unknown;
                 }
                 _ => return left,
             }
@@ -95,12 +97,12 @@ impl Reader<'_> {
     }
 
     /// Evaluates `x |> File.rm_rf!()`.
-    pub(super) fn piped(&mut self, left: &Value) -> Value {
-        let Some(Token::Name(name)) = self.peek() else { return Value::Unknown };
+    pub(super) fn piped(&mut self, left: &InlineValue) -> InlineValue {
+        let Some(SourceToken::Name(name)) = self.peek() else { return InlineValue::Unknown };
         let mut full = name.clone();
         self.at += 1;
         while self.is_mark(".")
-            && let Some(Token::Name(part)) = self.peek_at(1)
+            && let Some(SourceToken::Name(part)) = self.peek_at(1)
         {
             full = format!("{full}.{part}");
             self.at += 2;
@@ -111,32 +113,32 @@ impl Reader<'_> {
         self.call(&full, &args, &named)
     }
 
-    pub(super) fn unary(&mut self) -> Value {
+    pub(super) fn unary(&mut self) -> InlineValue {
         let mut is_negative = false;
         loop {
             match self.peek() {
-                Some(Token::Mark("-")) => is_negative = true,
-                Some(Token::Mark("!" | "*" | "&" | "..." | "@" | "~" | "**" | "+")) => {}
-                Some(Token::Name(name)) if is_prefix(name) => {}
+                Some(SourceToken::Mark("-")) => is_negative = true,
+                Some(SourceToken::Mark("!" | "*" | "&" | "..." | "@" | "~" | "**" | "+")) => {}
+                Some(SourceToken::Name(name)) if is_prefix(name) => {}
                 _ => break,
             }
             self.at += 1;
         }
         let value = self.primary();
         match value {
-            Value::Number(text) if is_negative => Value::Number(format!("-{text}")),
+            InlineValue::Number(text) if is_negative => InlineValue::Number(format!("-{text}")),
             value => self.postfix(value),
         }
     }
 
-    pub(super) fn primary(&mut self) -> Value {
-        let Some(token) = self.peek() else { return Value::Unknown };
+    pub(super) fn primary(&mut self) -> InlineValue {
+        let Some(token) = self.peek() else { return InlineValue::Unknown };
         match token {
-            Token::Text(pieces) => {
+            SourceToken::Text(pieces) => {
                 self.at += 1;
                 let mut value = self.filled(pieces);
                 // Texts side by side are one.
-                while let Some(Token::Text(more)) = self.peek() {
+                while let Some(SourceToken::Text(more)) = self.peek() {
                     self.at += 1;
                     let more = self.filled(more);
                     value = value.concat(&more);
@@ -144,51 +146,51 @@ impl Reader<'_> {
                 self.note_path(&value);
                 value
             }
-            Token::Shell(pieces) => {
+            SourceToken::Shell(pieces) => {
                 self.at += 1;
-                if let Value::Text(known) = self.filled(pieces) {
+                if let InlineValue::Text(known) = self.filled(pieces) {
                     self.perform(Deed::Shell(known));
                 }
-                Value::Unknown
+                InlineValue::Unknown
             }
-            Token::Words(words) => {
+            SourceToken::Words(words) => {
                 self.at += 1;
-                Value::List(words.iter().map(Value::text).collect())
+                InlineValue::List(words.iter().map(InlineValue::text).collect())
             }
-            Token::Number(text) => {
+            SourceToken::Number(text) => {
                 self.at += 1;
-                Value::Number(text.clone())
+                InlineValue::Number(text.clone())
             }
-            Token::Mark("(" | "[") => self.list(),
-            Token::Mark("{") => self.braces(),
-            Token::Name(name) => {
+            SourceToken::Mark("(" | "[") => self.list(),
+            SourceToken::Mark("{") => self.braces(),
+            SourceToken::Name(name) => {
                 self.at += 1;
                 self.named(name)
             }
-            _ => Value::Unknown,
+            _ => InlineValue::Unknown,
         }
     }
 
-    pub(super) fn named(&mut self, name: &str) -> Value {
+    pub(super) fn named(&mut self, name: &str) -> InlineValue {
         let known = if name == "$_" { Some(&self.element) } else { self.names.get(name) };
         if let Some(value) = known {
             self.work += value.weight();
             if self.work > MAX_WORK {
                 self.found.is_partial = true;
-                return Value::Unknown;
+                return InlineValue::Unknown;
             }
             return value.clone();
         }
         match name {
             "None" | "null" | "nil" | "undefined" | "True" | "False" | "true" | "false" => {
-                Value::Unknown
+                InlineValue::Unknown
             }
-            name if name.starts_with('$') && name.len() > 1 => Value::Unknown,
-            name => Value::Name(name.to_owned()),
+            name if name.starts_with('$') && name.len() > 1 => InlineValue::Unknown,
+            name => InlineValue::Name(name.to_owned()),
         }
     }
 
-    pub(super) fn note_path(&mut self, value: &Value) {
+    pub(super) fn note_path(&mut self, value: &InlineValue) {
         if let Some(text) = value.certain()
             && text.starts_with(['/', '~'])
             && text.len() > 1
@@ -200,15 +202,15 @@ impl Reader<'_> {
     }
 
     /// Returns the text of a string with its interpolations.
-    pub(super) fn filled(&mut self, pieces: &[Piece]) -> Value {
-        if let [Piece::Plain(text)] = pieces {
-            return Value::followed(text);
+    pub(super) fn filled(&mut self, pieces: &[StringPiece]) -> InlineValue {
+        if let [StringPiece::Plain(text)] = pieces {
+            return InlineValue::followed(text);
         }
-        let mut all = Value::text("");
+        let mut all = InlineValue::text("");
         for piece in pieces {
             let value = match piece {
-                Piece::Plain(text) => Value::text(text.clone()),
-                Piece::Code(code) => self.held(code),
+                StringPiece::Plain(text) => InlineValue::text(text.clone()),
+                StringPiece::Code(code) => self.held(code),
             };
             all = all.concat(&value);
         }
@@ -216,10 +218,10 @@ impl Reader<'_> {
     }
 
     /// Returns the value of code inside a string; if unknown, a variable of its name.
-    pub(super) fn held(&mut self, code: &str) -> Value {
+    pub(super) fn held(&mut self, code: &str) -> InlineValue {
         let code = code.split("!r").next().unwrap_or(code).trim();
         let inner = tokens(code, self.language);
-        let mut reader = Reader {
+        let mut reader = InlineReader {
             tokens: &inner,
             at: 0,
             language: self.language,
@@ -231,7 +233,7 @@ impl Reader<'_> {
             work: self.work,
         };
         let mut value = reader.expression();
-        if value == Value::Unknown
+        if value == InlineValue::Unknown
             && !code.starts_with('$')
             && let Some(known) = reader.names.get(&format!("${code}"))
         {
@@ -241,22 +243,22 @@ impl Reader<'_> {
         self.work = reader.work;
         self.found = reader.found;
         match value {
-            Value::Unknown
-            | Value::Name(_)
-            | Value::Map(_)
-            | Value::Command(_)
-            | Value::Opened(_) => {
+            InlineValue::Unknown
+            | InlineValue::Name(_)
+            | InlineValue::Map(_)
+            | InlineValue::Command(_)
+            | InlineValue::Opened(_) => {
                 let name: String =
                     code.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '_').collect();
                 let name = if name.is_empty() { "UNKNOWN" } else { name.as_str() };
-                Value::Text(Known { text: format!("${{{name}}}"), dynamic: true })
+                InlineValue::Text(PartialText { text: format!("${{{name}}}"), dynamic: true })
             }
             value => value,
         }
     }
 
     /// Reads a list in brackets or parentheses; one value in parentheses is itself.
-    pub(super) fn list(&mut self) -> Value {
+    pub(super) fn list(&mut self) -> InlineValue {
         let is_round = self.is_mark("(");
         let close = if is_round { ")" } else { "]" };
         self.at += 1;
@@ -264,14 +266,16 @@ impl Reader<'_> {
         let mut has_comma = false;
         while let Some(token) = self.peek() {
             match token {
-                Token::Mark(mark) if *mark == close => break,
-                Token::Line | Token::Mark(";") => self.at += 1,
-                Token::Mark(",") => {
+                SourceToken::Mark(mark) if *mark == close => break,
+                SourceToken::Line | SourceToken::Mark(";") => self.at += 1,
+                SourceToken::Mark(",") => {
                     has_comma = true;
                     self.at += 1;
                 }
-                Token::Name(name) if matches!(name.as_str(), "for" | "foreach") => self.binding(),
-                Token::Name(_) if self.is_assigned() => self.assignment(),
+                SourceToken::Name(name) if matches!(name.as_str(), "for" | "foreach") => {
+                    self.binding()
+                }
+                SourceToken::Name(_) if self.is_assigned() => self.assignment(),
                 _ => {
                     let before = self.at;
                     values.push(self.expression());
@@ -286,7 +290,7 @@ impl Reader<'_> {
             Some(one) if values.is_empty() && is_round && !has_comma => one,
             last => {
                 values.extend(last);
-                Value::List(values)
+                InlineValue::List(values)
             }
         }
     }
@@ -296,15 +300,15 @@ impl Reader<'_> {
     }
 
     /// Reads a block, or pairs of keys and values.
-    pub(super) fn braces(&mut self) -> Value {
+    pub(super) fn braces(&mut self) -> InlineValue {
         self.at += 1;
         let mut pairs = Vec::new();
         while let Some(token) = self.peek() {
             let key = match token {
-                Token::Mark("}") => break,
-                Token::Name(name) => Some(name),
-                Token::Text(pieces) => match pieces.as_slice() {
-                    [Piece::Plain(text)] => Some(text),
+                SourceToken::Mark("}") => break,
+                SourceToken::Name(name) => Some(name),
+                SourceToken::Text(pieces) => match pieces.as_slice() {
+                    [StringPiece::Plain(text)] => Some(text),
                     _ => None,
                 },
                 _ => None,
@@ -326,18 +330,18 @@ impl Reader<'_> {
             }
         }
         self.take_mark("}");
-        Value::Map(pairs)
+        InlineValue::Map(pairs)
     }
 }
 
-fn repeated(left: &Value, right: &Value) -> Value {
+fn repeated(left: &InlineValue, right: &InlineValue) -> InlineValue {
     match (left, right) {
-        (Value::Text(_), Value::Number(times)) => {
+        (InlineValue::Text(_), InlineValue::Number(times)) => {
             let times: usize = times.parse().unwrap_or(0);
             left.map_text(|text| (times * text.len() < 4096).then(|| text.repeat(times)))
         }
-        (Value::List(_), Value::Number(_)) => left.clone(),
-        _ => Value::Unknown,
+        (InlineValue::List(_), InlineValue::Number(_)) => left.clone(),
+        _ => InlineValue::Unknown,
     }
 }
 

@@ -30,11 +30,11 @@
 //! ```
 
 use super::{GIT, command};
-use crate::effects::{Kind, Reversibility, Scope};
+use crate::effects::{EffectKind, EffectScope, Reversibility};
 use crate::expand::Arg;
-use crate::options::Parsed;
+use crate::options::ParsedOptions;
 use crate::program::Program;
-use crate::run::Run;
+use crate::run::CommandRun;
 use crate::secrets::Secrecy;
 use Reversibility::R1;
 
@@ -131,9 +131,15 @@ pub(crate) static PROGRAMS: &[Program] = &[
     },
 ];
 
-fn commit(run: &mut Run<'_, '_>, parsed: &Parsed<'_>) {
+fn commit(run: &mut CommandRun<'_, '_>, parsed: &ParsedOptions<'_>) {
     if parsed.off("verify") {
-        run.effect(Kind::Persist, "hooks", Scope::VcsMetadata, R1, "bypasses the hooks");
+        run.effect(
+            EffectKind::Persist,
+            "hooks",
+            EffectScope::VcsMetadata,
+            R1,
+            "bypasses the hooks",
+        );
     }
     let call = run.call;
     if let Some(path) = parsed.value("", "file").filter(|path| *path != "-") {
@@ -141,17 +147,17 @@ fn commit(run: &mut Run<'_, '_>, parsed: &Parsed<'_>) {
     }
 }
 
-fn add(run: &mut Run<'_, '_>, parsed: &Parsed<'_>) {
+fn add(run: &mut CommandRun<'_, '_>, parsed: &ParsedOptions<'_>) {
     for arg in parsed.operands.iter().filter(|arg| !arg.dynamic) {
         let is_copy = run.analyzer.is_copy(&run.analyzer.place(&arg.text).path);
         if is_copy || run.analyzer.context.secrecy(&arg.text) == Some(Secrecy::Secret) {
             let why = "puts a secret under version control";
-            run.effect(Kind::SendOut, &arg.text, Scope::VcsMetadata, R1, why);
+            run.effect(EffectKind::SendOut, &arg.text, EffectScope::VcsMetadata, R1, why);
         }
     }
 }
 
-fn show(run: &mut Run<'_, '_>, parsed: &Parsed<'_>) {
+fn show(run: &mut CommandRun<'_, '_>, parsed: &ParsedOptions<'_>) {
     let call = run.call;
     if let Some((given, path)) = parsed.last("", "output").and_then(|g| Some((g, g.value?))) {
         let arg = Arg { dynamic: given.dynamic, ..Arg::plain(path) };
@@ -167,9 +173,9 @@ fn show(run: &mut Run<'_, '_>, parsed: &Parsed<'_>) {
     }
 }
 
-fn credential(run: &mut Run<'_, '_>, parsed: &Parsed<'_>) {
+fn credential(run: &mut CommandRun<'_, '_>, parsed: &ParsedOptions<'_>) {
     if matches!(parsed.words().first(), Some(&("fill" | "get"))) {
         let target = "a stored password";
-        run.effect(Kind::ReadSecret, target, Scope::Home, R1, "prints a secret");
+        run.effect(EffectKind::ReadSecret, target, EffectScope::Home, R1, "prints a secret");
     }
 }

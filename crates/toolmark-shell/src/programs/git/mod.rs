@@ -32,16 +32,16 @@ pub(super) mod remotes;
 pub(super) mod settings;
 pub(super) mod work_tree;
 
-use crate::effects::{Kind, Reversibility, Scope};
+use crate::effects::{EffectKind, EffectScope, Reversibility};
 use crate::expand::Arg;
-use crate::options::Parsed;
+use crate::options::ParsedOptions;
 use crate::pipes::Flow;
 use crate::program::{Does, Program, Syntax};
-use crate::run::Run;
+use crate::run::CommandRun;
 use Reversibility::{R1, R2, R3};
 
 /// The code of a command.
-type Code = fn(&mut Run<'_, '_>, &Parsed<'_>);
+type Code = fn(&mut CommandRun<'_, '_>, &ParsedOptions<'_>);
 
 /// Options of `git` itself.
 pub(super) static PROGRAMS: &[Program] = &[
@@ -156,12 +156,12 @@ fn find_command<'a>(sub: &str, args: &'a [Arg]) -> Option<(&'static Program, &'a
 }
 
 /// Analyzes `git-reset` and similar commands.
-pub(super) fn dashed(run: &mut Run<'_, '_>) {
+pub(super) fn dashed(run: &mut CommandRun<'_, '_>) {
     let sub = run.name.strip_prefix("git-").unwrap_or("").to_owned();
     subcommand(run, &sub, run.args);
 }
 
-pub(super) fn run(run: &mut Run<'_, '_>) {
+pub(super) fn run(run: &mut CommandRun<'_, '_>) {
     let [own, ..] = PROGRAMS else { return };
     let (parsed, at) = own.parse_until(run.args, true);
     if parsed.informs() {
@@ -175,7 +175,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             "c" => settings::remember(run, value),
             "exec-path" if value.contains('/') && !value.starts_with("/usr") => {
                 let why = "runs git's programs from another directory";
-                run.effect(Kind::ExecuteUntrusted, value, Scope::Unknown, R1, why);
+                run.effect(EffectKind::ExecuteUntrusted, value, EffectScope::Unknown, R1, why);
             }
             _ => {}
         }
@@ -195,7 +195,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
     run.analyzer.made.forget_git_settings(known, given);
 }
 
-fn subcommand(run: &mut Run<'_, '_>, sub: &str, args: &[Arg]) {
+fn subcommand(run: &mut CommandRun<'_, '_>, sub: &str, args: &[Arg]) {
     let found = find_command(sub, args);
     let is_own = found.is_some() || find(sub, "").is_some() || BUILTIN.contains(&sub);
     if !is_own && let Some(alias) = run.analyzer.made.git_alias(sub) {
@@ -217,7 +217,7 @@ fn subcommand(run: &mut Run<'_, '_>, sub: &str, args: &[Arg]) {
 }
 
 /// Analyzes addresses that name a command: `ext::`.
-fn addresses_that_run(run: &mut Run<'_, '_>, args: &[Arg]) {
+fn addresses_that_run(run: &mut CommandRun<'_, '_>, args: &[Arg]) {
     for text in args.iter().filter_map(|arg| arg.text.strip_prefix("ext::")) {
         // A blank inside a word is written behind a percent sign there.
         let marked = text.replace("% ", "\u{1}");
@@ -227,7 +227,7 @@ fn addresses_that_run(run: &mut Run<'_, '_>, args: &[Arg]) {
 }
 
 /// Analyzes options whose value is a command.
-fn programs_of_options(run: &mut Run<'_, '_>, parsed: &Parsed<'_>) {
+fn programs_of_options(run: &mut CommandRun<'_, '_>, parsed: &ParsedOptions<'_>) {
     let runs = ["upload-pack", "receive-pack", "exec", "extcmd", "open-files-in-pager"];
     for given in parsed.options.iter().filter(|given| runs.contains(&given.name)) {
         if let Some(text) = given.value {
@@ -238,13 +238,13 @@ fn programs_of_options(run: &mut Run<'_, '_>, parsed: &Parsed<'_>) {
 
 /// Reports the loss of work. In a temp directory it goes with the repository.
 pub(super) fn discard(
-    run: &mut Run<'_, '_>,
+    run: &mut CommandRun<'_, '_>,
     target: &str,
     level: Reversibility,
     why: &'static str,
 ) {
     let level = if level >= R3 && run.is_in_temp() { R2 } else { level };
-    run.effect(Kind::DiscardVcs, target, Scope::TreeTracked, level, why);
+    run.effect(EffectKind::DiscardVcs, target, EffectScope::TreeTracked, level, why);
 }
 
 /// Returns the file whose version a command prints: `git show HEAD:FILE`.
@@ -256,11 +256,11 @@ pub(crate) fn printed_version<'a>(name: &str, args: &'a [Arg]) -> Option<&'a str
     (!path.is_empty() && !path.starts_with('/')).then(|| path.strip_prefix("./").unwrap_or(path))
 }
 
-impl Run<'_, '_> {
+impl CommandRun<'_, '_> {
     /// Whether the working directory is in a temp directory.
     pub(crate) fn is_in_temp(&self) -> bool {
         let at = self.analyzer.cwd.as_deref();
-        at.is_some_and(|cwd| self.analyzer.context.place(None, cwd).scope == Scope::Temp)
+        at.is_some_and(|cwd| self.analyzer.context.place(None, cwd).scope == EffectScope::Temp)
     }
 }
 

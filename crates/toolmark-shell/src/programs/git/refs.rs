@@ -45,15 +45,15 @@
 //! ```
 
 use super::{GIT, command, discard, effects};
-use crate::effects::{Kind, Reversibility, Scope};
+use crate::effects::{EffectKind, EffectScope, Reversibility};
 use crate::left::is_shared_branch;
-use crate::options::Parsed;
-use crate::program::Target::Words;
+use crate::options::ParsedOptions;
+use crate::program::EffectTarget::Words;
 use crate::program::{Program, Syntax, always, on};
-use crate::run::Run;
-use Kind::RewriteHistory;
+use crate::run::CommandRun;
+use EffectKind::RewriteHistory;
+use EffectScope::VcsMetadata;
 use Reversibility::{R2, R3, R4};
-use Scope::VcsMetadata;
 
 /// The objects that make lost commits recoverable are removed.
 const LOSES: &str = "removes what makes lost commits recoverable";
@@ -160,7 +160,7 @@ pub(crate) static PROGRAMS: &[Program] = &[
     ),
 ];
 
-fn branch(run: &mut Run<'_, '_>, parsed: &Parsed<'_>) {
+fn branch(run: &mut CommandRun<'_, '_>, parsed: &ParsedOptions<'_>) {
     let words = parsed.words();
     let target = words.join(" ");
     let deletes = parsed.has("", "delete");
@@ -179,7 +179,7 @@ fn branch(run: &mut Run<'_, '_>, parsed: &Parsed<'_>) {
     }
 }
 
-fn update_ref(run: &mut Run<'_, '_>, parsed: &Parsed<'_>) {
+fn update_ref(run: &mut CommandRun<'_, '_>, parsed: &ParsedOptions<'_>) {
     let target = parsed.words().join(" ");
     let name = parsed.operands.first().map_or("", |arg| arg.text.as_str());
     if parsed.has("d", "") {
@@ -202,7 +202,7 @@ fn is_soon(when: &str) -> bool {
     !(when == "never" || is_long || is_days || is_date)
 }
 
-fn gc(run: &mut Run<'_, '_>, parsed: &Parsed<'_>) {
+fn gc(run: &mut CommandRun<'_, '_>, parsed: &ParsedOptions<'_>) {
     let set = run.analyzer.made.git_setting("gc.pruneexpire").map(str::to_owned);
     let given = parsed.last("", "prune").and_then(|given| given.value);
     let aggressive = given.is_some() && parsed.exact("aggressive") && given != Some("never");
@@ -214,7 +214,7 @@ fn gc(run: &mut Run<'_, '_>, parsed: &Parsed<'_>) {
 }
 
 /// Whether a branch belongs to the session and is not one that others work on.
-pub(super) fn is_own(run: &Run<'_, '_>, name: Option<&str>) -> bool {
+pub(super) fn is_own(run: &CommandRun<'_, '_>, name: Option<&str>) -> bool {
     let name = name.map(|name| name.strip_prefix("refs/heads/").unwrap_or(name));
     let at = run.analyzer.cwd.as_deref();
     let facts = run.analyzer.context.facts;

@@ -40,10 +40,10 @@
 
 use super::refs::is_own;
 use super::{GIT, command, discard, effects};
-use crate::effects::{Kind, Reversibility, Scope};
-use crate::options::Parsed;
+use crate::effects::{EffectKind, EffectScope, Reversibility};
+use crate::options::ParsedOptions;
 use crate::program::{Program, always};
-use crate::run::Run;
+use crate::run::CommandRun;
 use Reversibility::{R1, R2, R3, R5};
 
 pub(crate) static PROGRAMS: &[Program] = &[
@@ -91,13 +91,23 @@ pub(crate) static PROGRAMS: &[Program] = &[
     ),
     Program {
         names: "git remote remove|git remote rm",
-        effects: &[always().is(Kind::RemoteState, Scope::VcsMetadata, R3, "removes a remote")],
+        effects: &[always().is(
+            EffectKind::RemoteState,
+            EffectScope::VcsMetadata,
+            R3,
+            "removes a remote",
+        )],
         ..GIT
     },
     effects(
         "git remote set-url",
         "push add delete",
-        &[always().is(Kind::RemoteState, Scope::VcsMetadata, R1, "changes the URL of a remote")],
+        &[always().is(
+            EffectKind::RemoteState,
+            EffectScope::VcsMetadata,
+            R1,
+            "changes the URL of a remote",
+        )],
     ),
     command("git remote add", "f/fetch tags t/track= m/master= mirror=?", Some(add_remote)),
     Program {
@@ -106,8 +116,8 @@ pub(crate) static PROGRAMS: &[Program] = &[
                   interactive mergeinfo= username=",
         is_open: true,
         effects: &[always().unless("dry-run").is(
-            Kind::RemoteState,
-            Scope::Remote,
+            EffectKind::RemoteState,
+            EffectScope::Remote,
             R3,
             "commits to a central repository",
         )],
@@ -117,12 +127,17 @@ pub(crate) static PROGRAMS: &[Program] = &[
         names: "git send-email",
         options: "dry-run to= cc= bcc= from= subject= smtp-server= confirm= annotate compose",
         is_open: true,
-        effects: &[always().unless("dry-run").is(Kind::SendOut, Scope::Remote, R3, "sends mail")],
+        effects: &[always().unless("dry-run").is(
+            EffectKind::SendOut,
+            EffectScope::Remote,
+            R3,
+            "sends mail",
+        )],
         ..GIT
     },
 ];
 
-fn fetch(run: &mut Run<'_, '_>, parsed: &Parsed<'_>) {
+fn fetch(run: &mut CommandRun<'_, '_>, parsed: &ParsedOptions<'_>) {
     let moves = |word: &&&str| {
         let target = word.strip_prefix('+').and_then(|rest| rest.split_once(':'));
         target.is_some_and(|(_, to)| !to.starts_with("refs/") || to.starts_with("refs/heads"))
@@ -132,12 +147,12 @@ fn fetch(run: &mut Run<'_, '_>, parsed: &Parsed<'_>) {
     }
 }
 
-fn add_remote(run: &mut Run<'_, '_>, parsed: &Parsed<'_>) {
+fn add_remote(run: &mut CommandRun<'_, '_>, parsed: &ParsedOptions<'_>) {
     run.analyzer.remotes.extend(parsed.operands.first().map(|arg| arg.text.clone()));
 }
 
 /// Remembers the directory that `git clone` makes, whose programs were not inspected.
-fn clone(run: &mut Run<'_, '_>, parsed: &Parsed<'_>) {
+fn clone(run: &mut CommandRun<'_, '_>, parsed: &ParsedOptions<'_>) {
     let from = parsed.operands.first().map_or("", |arg| arg.text.as_str());
     let name = from.trim_end_matches('/').rsplit(['/', ':']).next().unwrap_or("");
     let name = name.strip_suffix(".git").unwrap_or(name);
@@ -152,7 +167,7 @@ fn clone(run: &mut Run<'_, '_>, parsed: &Parsed<'_>) {
     }
 }
 
-fn push(run: &mut Run<'_, '_>, parsed: &Parsed<'_>) {
+fn push(run: &mut CommandRun<'_, '_>, parsed: &ParsedOptions<'_>) {
     if parsed.on("n", "dry-run") {
         return;
     }
@@ -161,7 +176,7 @@ fn push(run: &mut Run<'_, '_>, parsed: &Parsed<'_>) {
     let remote = parsed.value("", "repo").or(words.first().copied()).unwrap_or("");
     if remote.contains("://") || run.analyzer.remotes.iter().any(|known| known == remote) {
         let why = "pushes to an address that is no remote of the repository";
-        run.effect(Kind::SendOut, remote, Scope::Remote, R1, why);
+        run.effect(EffectKind::SendOut, remote, EffectScope::Remote, R1, why);
     }
     let force = parsed.has("", "force");
     let lease = parsed.has("", "force-with-lease");
@@ -170,20 +185,26 @@ fn push(run: &mut Run<'_, '_>, parsed: &Parsed<'_>) {
     let colon = refspecs.clone().any(|word| word.starts_with(':') && word.len() > 1);
     let deletes = parsed.any("delete prune") || colon;
     if force || plus {
-        run.effect(Kind::RewriteHistory, &target, Scope::Remote, R5, "overwrites shared history");
+        run.effect(
+            EffectKind::RewriteHistory,
+            &target,
+            EffectScope::Remote,
+            R5,
+            "overwrites shared history",
+        );
     } else if parsed.has("", "mirror") {
         run.effect(
-            Kind::RewriteHistory,
+            EffectKind::RewriteHistory,
             &target,
-            Scope::Remote,
+            EffectScope::Remote,
             R5,
             "mirrors this repository to the remote",
         );
     } else if deletes {
         run.effect(
-            Kind::RemoteState,
+            EffectKind::RemoteState,
             &target,
-            Scope::Remote,
+            EffectScope::Remote,
             R5,
             "deletes a reference on the remote",
         );
@@ -199,13 +220,19 @@ fn push(run: &mut Run<'_, '_>, parsed: &Parsed<'_>) {
         };
         let all = parsed.has("", "all") || parsed.has("", "tags") || parsed.has("", "branches");
         run.effect(
-            Kind::RewriteHistory,
+            EffectKind::RewriteHistory,
             &target,
-            Scope::Remote,
+            EffectScope::Remote,
             if own && !all { R2 } else { R3 },
             "overwrites history that nobody else changed",
         );
     } else if parsed.off("verify") {
-        run.effect(Kind::Persist, "hooks", Scope::VcsMetadata, R1, "bypasses the hooks");
+        run.effect(
+            EffectKind::Persist,
+            "hooks",
+            EffectScope::VcsMetadata,
+            R1,
+            "bypasses the hooks",
+        );
     }
 }

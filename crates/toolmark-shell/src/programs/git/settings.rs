@@ -24,9 +24,9 @@
 //! ```
 
 use super::{GIT, Program};
-use crate::effects::{Kind, Reversibility, Scope};
-use crate::options::Parsed;
-use crate::run::Run;
+use crate::effects::{EffectKind, EffectScope, Reversibility};
+use crate::options::ParsedOptions;
+use crate::run::CommandRun;
 use Reversibility::{R1, R3};
 
 pub(crate) static PROGRAMS: &[Program] = &[Program {
@@ -41,13 +41,13 @@ pub(crate) static PROGRAMS: &[Program] = &[Program {
 }];
 
 /// Records `NAME=VALUE`. A name alone means true.
-pub(super) fn remember(run: &mut Run<'_, '_>, text: &str) {
+pub(super) fn remember(run: &mut CommandRun<'_, '_>, text: &str) {
     let (name, value) = text.split_once('=').unwrap_or((text, "true"));
     run.analyzer.made.set_git(name, value);
 }
 
 /// Records settings in the environment: `GIT_CONFIG_KEY_0=alias.x GIT_CONFIG_VALUE_0='!…'`.
-pub(super) fn of_environment(run: &mut Run<'_, '_>) {
+pub(super) fn of_environment(run: &mut CommandRun<'_, '_>) {
     /// Maximum number of settings read.
     const MAX_SETTINGS: usize = 32;
     if let Some(text) = run.env("GIT_CONFIG_PARAMETERS").map(str::to_owned) {
@@ -65,7 +65,7 @@ pub(super) fn of_environment(run: &mut Run<'_, '_>) {
 
 /// Reports what the settings from the `known`th on do, the last one of each name; returns how
 /// many there are.
-pub(super) fn apply(run: &mut Run<'_, '_>, known: usize) -> usize {
+pub(super) fn apply(run: &mut CommandRun<'_, '_>, known: usize) -> usize {
     let given = run.analyzer.made.count_git_settings() - known;
     for (name, value) in run.analyzer.made.git_settings(known) {
         setting(run, &name, &value);
@@ -74,29 +74,35 @@ pub(super) fn apply(run: &mut Run<'_, '_>, known: usize) -> usize {
 }
 
 /// Whether a setting is on or off.
-pub(super) fn is_off(run: &Run<'_, '_>, name: &str) -> bool {
+pub(super) fn is_off(run: &CommandRun<'_, '_>, name: &str) -> bool {
     let value = run.analyzer.made.git_setting(name).unwrap_or("");
     matches!(value.to_ascii_lowercase().as_str(), "false" | "no" | "off" | "0")
 }
 
 /// Reports a setting that runs programs or weakens git.
-fn setting(run: &mut Run<'_, '_>, name: &str, value: &str) {
+fn setting(run: &mut CommandRun<'_, '_>, name: &str, value: &str) {
     if name == "core.hookspath" && matches!(value, "" | "/dev/null") {
-        return run.effect(Kind::Persist, "hooks", Scope::VcsMetadata, R1, "bypasses the hooks");
+        return run.effect(
+            EffectKind::Persist,
+            "hooks",
+            EffectScope::VcsMetadata,
+            R1,
+            "bypasses the hooks",
+        );
     }
     if name == "http.sslverify" && weakens(name, value) {
         let why = "switches off the check of certificates";
-        return run.effect(Kind::Persist, name, Scope::VcsMetadata, R1, why);
+        return run.effect(EffectKind::Persist, name, EffectScope::VcsMetadata, R1, why);
     }
     let pushes = name.starts_with("remote.") && name.ends_with(".push") && value.starts_with('+')
         || name.starts_with("remote.") && name.ends_with(".mirror") && value == "true";
     if pushes {
         let why = "lets every push overwrite the branches of a remote";
-        return run.effect(Kind::RemoteState, value, Scope::VcsMetadata, R3, why);
+        return run.effect(EffectKind::RemoteState, value, EffectScope::VcsMetadata, R3, why);
     }
     if runs_a_program(name) && !is_ordinary_program(value) {
         let why = "runs another program through a setting";
-        run.effect(Kind::ExecuteUntrusted, value, Scope::Unknown, R1, why);
+        run.effect(EffectKind::ExecuteUntrusted, value, EffectScope::Unknown, R1, why);
         run.shell_text(value.trim_start_matches('!'));
     }
 }
@@ -129,7 +135,7 @@ fn is_ordinary_program(value: &str) -> bool {
 }
 
 /// Analyzes `git config`.
-fn config(run: &mut Run<'_, '_>, parsed: &Parsed<'_>) {
+fn config(run: &mut CommandRun<'_, '_>, parsed: &ParsedOptions<'_>) {
     let mut words = parsed.words();
     let verb = words.first().copied().unwrap_or("");
     let reads = parsed.any("get get-all get-regexp get-urlmatch list get-color get-colorbool")
@@ -141,7 +147,13 @@ fn config(run: &mut Run<'_, '_>, parsed: &Parsed<'_>) {
     let name = name.to_ascii_lowercase();
     if reads {
         if name.contains("token") || name.contains("password") || name.contains("extraheader") {
-            run.effect(Kind::ReadSecret, &name, Scope::VcsMetadata, R1, "reads a secret");
+            run.effect(
+                EffectKind::ReadSecret,
+                &name,
+                EffectScope::VcsMetadata,
+                R1,
+                "reads a secret",
+            );
         }
         return;
     }
@@ -152,7 +164,7 @@ fn config(run: &mut Run<'_, '_>, parsed: &Parsed<'_>) {
     let outlives = parsed.any("global system");
     if outlives && weakens(&name, &value) {
         let why = "weakens how git keeps secrets or trusts hosts, from now on";
-        return run.effect(Kind::Persist, &name, Scope::Home, R1, why);
+        return run.effect(EffectKind::Persist, &name, EffectScope::Home, R1, why);
     }
     run.analyzer.made.set_git(&name, &value);
     let before = run.analyzer.effects.len();
@@ -162,7 +174,13 @@ fn config(run: &mut Run<'_, '_>, parsed: &Parsed<'_>) {
     }
     let runs = run.analyzer.effects.len() > before;
     if runs || (outlives && name.starts_with("alias.") && value.starts_with('!')) {
-        run.effect(Kind::Persist, &name, Scope::Home, R3, "lets git run a program from now on");
+        run.effect(
+            EffectKind::Persist,
+            &name,
+            EffectScope::Home,
+            R3,
+            "lets git run a program from now on",
+        );
     }
 }
 

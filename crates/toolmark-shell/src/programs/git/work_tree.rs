@@ -87,12 +87,12 @@
 //! ```
 
 use super::{GIT, command, discard, effects, settings};
-use crate::effects::{Certainty, Kind, Reversibility, Scope};
+use crate::effects::{Certainty, EffectKind, EffectScope, Reversibility};
 use crate::left::is_shared_branch;
-use crate::options::Parsed;
-use crate::program::Target::Words;
+use crate::options::ParsedOptions;
+use crate::program::EffectTarget::Words;
 use crate::program::{Program, Syntax, always, on};
-use crate::run::Run;
+use crate::run::CommandRun;
 use Reversibility::{R2, R3, R4};
 
 pub(crate) static PROGRAMS: &[Program] = &[
@@ -222,19 +222,19 @@ pub(crate) static PROGRAMS: &[Program] = &[
     ),
 ];
 
-fn foreach(run: &mut Run<'_, '_>, parsed: &Parsed<'_>) {
+fn foreach(run: &mut CommandRun<'_, '_>, parsed: &ParsedOptions<'_>) {
     run.shell_text(&parsed.words().join(" "));
 }
 
 /// Remembers the directories that `git init` and `git worktree add` make.
-fn made(run: &mut Run<'_, '_>, parsed: &Parsed<'_>) {
+fn made(run: &mut CommandRun<'_, '_>, parsed: &ParsedOptions<'_>) {
     if let Some(path) = parsed.operands.first().filter(|arg| !arg.dynamic) {
         let path = run.analyzer.place(&path.text).path;
         run.analyzer.left.make(&path);
     }
 }
 
-fn apply_patch(run: &mut Run<'_, '_>, parsed: &Parsed<'_>) {
+fn apply_patch(run: &mut CommandRun<'_, '_>, parsed: &ParsedOptions<'_>) {
     // A patch that is made of the work tree and taken off again is all that changed in it.
     let is_made =
         parsed.operands.iter().all(|arg| arg.text == "-" || arg.text.contains("/dev/fd/"));
@@ -244,7 +244,7 @@ fn apply_patch(run: &mut Run<'_, '_>, parsed: &Parsed<'_>) {
 }
 
 /// Reports a shared branch being moved to another commit: `git checkout -B main HEAD~3`.
-fn moves_branch(run: &mut Run<'_, '_>, name: Option<&str>, parsed: &Parsed<'_>) {
+fn moves_branch(run: &mut CommandRun<'_, '_>, name: Option<&str>, parsed: &ParsedOptions<'_>) {
     let to = parsed.operands.first().map(|arg| arg.text.as_str());
     // The branch of the same name at a remote is where it belongs.
     let is_remote = |to: &str| name.is_some_and(|name| to.ends_with(&format!("/{name}")));
@@ -255,22 +255,22 @@ fn moves_branch(run: &mut Run<'_, '_>, name: Option<&str>, parsed: &Parsed<'_>) 
     }
 }
 
-fn switch(run: &mut Run<'_, '_>, parsed: &Parsed<'_>) {
+fn switch(run: &mut CommandRun<'_, '_>, parsed: &ParsedOptions<'_>) {
     if parsed.any("force discard-changes") {
         return discard(run, "the work tree", R4, "discards local changes");
     }
     moves_branch(run, parsed.value("", "force-create"), parsed);
 }
 
-fn remove_tree(run: &mut Run<'_, '_>, parsed: &Parsed<'_>) {
+fn remove_tree(run: &mut CommandRun<'_, '_>, parsed: &ParsedOptions<'_>) {
     // One that was made for the moment goes with it.
     let passes = parsed.operands.iter().any(|arg| arg.temporary) || is_own_tree(run, parsed);
     if parsed.has("", "force") && !passes {
         let target = parsed.operands.first().map_or("", |arg| arg.text.as_str());
         run.effect(
-            Kind::DiscardVcs,
+            EffectKind::DiscardVcs,
             target,
-            Scope::TreeTracked,
+            EffectScope::TreeTracked,
             R4,
             "removes a work tree with its changes",
         );
@@ -279,10 +279,11 @@ fn remove_tree(run: &mut Run<'_, '_>, parsed: &Parsed<'_>) {
 
 /// Whether files of the work tree may be replaced because the session changed them itself, or
 /// because they are unchanged in version control.
-fn can_take_back(run: &Run<'_, '_>, paths: &[&str], staged: bool) -> bool {
+fn can_take_back(run: &CommandRun<'_, '_>, paths: &[&str], staged: bool) -> bool {
     let is_one = |path: &str| !path.contains(['*', '?', '[']) && !matches!(path, "." | "./" | ":/");
     let is_made_anew = |path: &str| {
-        is_one(path) && (is_lock(path) || run.analyzer.place(path).scope == Scope::TreeArtefact)
+        is_one(path)
+            && (is_lock(path) || run.analyzer.place(path).scope == EffectScope::TreeArtefact)
     };
     if !paths.is_empty() && paths.iter().all(|path| is_made_anew(path)) {
         return true;
@@ -307,13 +308,13 @@ fn is_lock(file: &str) -> bool {
 }
 
 /// Reports files of the work tree being replaced by another version.
-pub(crate) fn replace_files(run: &mut Run<'_, '_>, paths: &[&str], staged: bool) {
+pub(crate) fn replace_files(run: &mut CommandRun<'_, '_>, paths: &[&str], staged: bool) {
     let level = if can_take_back(run, paths, staged) { R2 } else { R4 };
     discard(run, &paths.join(" "), level, "overwrites the work tree with an old version");
 }
 
 /// Whether the session made the work tree that `git worktree remove` names.
-fn is_own_tree(run: &Run<'_, '_>, parsed: &Parsed<'_>) -> bool {
+fn is_own_tree(run: &CommandRun<'_, '_>, parsed: &ParsedOptions<'_>) -> bool {
     let facts = run.analyzer.context.facts;
     !parsed.operands.is_empty()
         && parsed.operands.iter().all(|arg| {
@@ -323,7 +324,7 @@ fn is_own_tree(run: &Run<'_, '_>, parsed: &Parsed<'_>) -> bool {
         })
 }
 
-fn checkout(run: &mut Run<'_, '_>, parsed: &Parsed<'_>) {
+fn checkout(run: &mut CommandRun<'_, '_>, parsed: &ParsedOptions<'_>) {
     if parsed.on("p", "patch") {
         return;
     }
@@ -376,9 +377,9 @@ fn checkout(run: &mut Run<'_, '_>, parsed: &Parsed<'_>) {
         } else if looks_like_file(text) && !only.dynamic {
             let level = if can_take_back(run, &[text], false) { R2 } else { R4 };
             run.sure(
-                Kind::DiscardVcs,
+                EffectKind::DiscardVcs,
                 text,
-                Scope::TreeTracked,
+                EffectScope::TreeTracked,
                 level,
                 Certainty::Likely,
                 "overwrites a file with an old version",
@@ -443,7 +444,7 @@ fn looks_like_file(text: &str) -> bool {
         || text.contains('*')
 }
 
-fn restore(run: &mut Run<'_, '_>, parsed: &Parsed<'_>) {
+fn restore(run: &mut CommandRun<'_, '_>, parsed: &ParsedOptions<'_>) {
     let worktree = match parsed.has("", "staged") {
         true => parsed.has("", "worktree"),
         false => !parsed.off("worktree"),
@@ -460,7 +461,7 @@ fn restore(run: &mut Run<'_, '_>, parsed: &Parsed<'_>) {
     }
 }
 
-fn reset(run: &mut Run<'_, '_>, parsed: &Parsed<'_>) {
+fn reset(run: &mut CommandRun<'_, '_>, parsed: &ParsedOptions<'_>) {
     // The last mode counts.
     let is_mode = |name| matches!(name, "soft" | "mixed" | "hard" | "merge" | "keep");
     let mode = parsed.options.iter().rev().find(|given| is_mode(given.name) && !given.negated);
@@ -475,7 +476,7 @@ fn reset(run: &mut Run<'_, '_>, parsed: &Parsed<'_>) {
     }
 }
 
-fn clean(run: &mut Run<'_, '_>, parsed: &Parsed<'_>) {
+fn clean(run: &mut CommandRun<'_, '_>, parsed: &ParsedOptions<'_>) {
     if parsed.on("n", "dry-run") || parsed.on("i", "interactive") {
         return;
     }
@@ -483,12 +484,14 @@ fn clean(run: &mut Run<'_, '_>, parsed: &Parsed<'_>) {
     if parsed.on("f", "force") || unguarded {
         let targets: Vec<&str> = parsed.operands.iter().map(|arg| arg.text.as_str()).collect();
         let artefacts = !targets.is_empty()
-            && targets.iter().all(|target| run.analyzer.place(target).scope == Scope::TreeArtefact);
+            && targets
+                .iter()
+                .all(|target| run.analyzer.place(target).scope == EffectScope::TreeArtefact);
         if artefacts {
             run.effect(
-                Kind::Delete,
+                EffectKind::Delete,
                 &targets.join(" "),
-                Scope::TreeArtefact,
+                EffectScope::TreeArtefact,
                 R2,
                 "deletes regenerable files",
             );
@@ -500,7 +503,7 @@ fn clean(run: &mut Run<'_, '_>, parsed: &Parsed<'_>) {
     }
 }
 
-fn remove(run: &mut Run<'_, '_>, parsed: &Parsed<'_>) {
+fn remove(run: &mut CommandRun<'_, '_>, parsed: &ParsedOptions<'_>) {
     if parsed.on("n", "dry-run") || parsed.on("", "cached") {
         return;
     }

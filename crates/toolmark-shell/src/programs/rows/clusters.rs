@@ -42,18 +42,22 @@ use super::{
     Act, CHANGES, DELETES, DROPS, EXPOSES, GRANTS, NOTHING, REMOVES, REPLACES, SHOWS_SECRET, STOPS,
     Tool, act,
 };
-use crate::effects::{Kind, Reversibility, Scope};
+use crate::effects::{EffectKind, EffectScope, Reversibility};
 use Reversibility::{R1, R3, R5};
 
-const READS_SECRET: Act = act(Kind::ReadSecret, Scope::Remote, R1, "reads a secret");
-const RECREATES: Act = act(Kind::RemoteState, Scope::Remote, R5, "deletes and recreates");
-const EMPTIES_NODE: Act = act(Kind::RemoteState, Scope::Remote, R5, "moves everything off a node");
-const STOPS_ALL: Act = act(Kind::RemoteState, Scope::Remote, R5, "stops all of a workload");
+const READS_SECRET: Act = act(EffectKind::ReadSecret, EffectScope::Remote, R1, "reads a secret");
+const RECREATES: Act =
+    act(EffectKind::RemoteState, EffectScope::Remote, R5, "deletes and recreates");
+const EMPTIES_NODE: Act =
+    act(EffectKind::RemoteState, EffectScope::Remote, R5, "moves everything off a node");
+const STOPS_ALL: Act =
+    act(EffectKind::RemoteState, EffectScope::Remote, R5, "stops all of a workload");
 const CHANGES_CLUSTER: Act =
-    act(Kind::RemoteState, Scope::Remote, R3, "changes what runs in a cluster");
+    act(EffectKind::RemoteState, EffectScope::Remote, R3, "changes what runs in a cluster");
 const APPLIES_FOREIGN: Act =
-    act(Kind::ExecuteUntrusted, Scope::Remote, R1, "applies what an address holds");
-const GIVES_ALL: Act = act(Kind::Privilege, Scope::Remote, R3, "gives somebody all rights");
+    act(EffectKind::ExecuteUntrusted, EffectScope::Remote, R1, "applies what an address holds");
+const GIVES_ALL: Act =
+    act(EffectKind::Privilege, EffectScope::Remote, R3, "gives somebody all rights");
 
 pub(super) const TOOLS: &[Tool] = &[
     Tool {

@@ -19,10 +19,10 @@ mod machines;
 mod mobile;
 mod registries;
 
-use crate::effects::{Kind, Reversibility, Scope};
+use crate::effects::{EffectKind, EffectScope, Reversibility};
 use crate::expand::Arg;
-use crate::lookup::Lookup;
-use crate::run::Run;
+use crate::lookup::NameLookup;
+use crate::run::CommandRun;
 use Reversibility::{R1, R3, R4, R5};
 
 /// Programs whose commands are rows.
@@ -38,47 +38,66 @@ pub(super) struct Tool {
 /// Effect of a command.
 #[derive(Clone, Copy)]
 pub(super) struct Act {
-    kind: Kind,
-    scope: Scope,
+    kind: EffectKind,
+    scope: EffectScope,
     level: Reversibility,
     pub(super) why: &'static str,
 }
 
-const fn act(kind: Kind, scope: Scope, level: Reversibility, why: &'static str) -> Act {
+const fn act(kind: EffectKind, scope: EffectScope, level: Reversibility, why: &'static str) -> Act {
     Act { kind, scope, level, why }
 }
 
-const DELETES: Act = act(Kind::RemoteState, Scope::Remote, R5, "deletes from a service");
-const REPLACES: Act = act(Kind::RemoteState, Scope::Remote, R5, "replaces what a service holds");
-const CHANGES: Act = act(Kind::RemoteState, Scope::Remote, R3, "changes what a service holds");
-const WEAKENS: Act = act(Kind::RemoteState, Scope::Remote, R3, "weakens what protects a service");
-const GRANTS: Act = act(Kind::RemoteState, Scope::Remote, R3, "gives access to others");
-const DROPS: Act = act(Kind::Delete, Scope::Outside, R4, "deletes data that is not kept elsewhere");
-const REMOVES: Act = act(Kind::Delete, Scope::Outside, R3, "removes data from this machine");
-const STOPS: Act = act(Kind::StopService, Scope::Outside, R3, "stops what runs");
-const EXPOSES: Act = act(Kind::SendOut, Scope::Remote, R3, "opens a way into this machine");
-const LISTENS: Act = act(Kind::ReadSecret, Scope::System, R1, "records what others send or type");
-const PROBES: Act = act(Kind::RemoteState, Scope::Remote, R3, "probes other machines");
-const SHOWS_SECRET: Act = act(Kind::ReadSecret, Scope::Remote, R1, "prints a secret");
-const LETS_IN: Act = act(Kind::Persist, Scope::Remote, R1, "lets a key into another machine");
-const WEAKENS_HERE: Act = act(Kind::Persist, Scope::System, R1, "weakens a protection");
-const SETS_UP: Act = act(Kind::Persist, Scope::System, R3, "changes this machine for good");
-const PUBLISHES: Act = act(Kind::Spend, Scope::Remote, R3, "publishes to others");
-const RUNS_FOREIGN: Act = act(Kind::ExecuteUntrusted, Scope::Remote, R1, "runs foreign code");
+const DELETES: Act =
+    act(EffectKind::RemoteState, EffectScope::Remote, R5, "deletes from a service");
+const REPLACES: Act =
+    act(EffectKind::RemoteState, EffectScope::Remote, R5, "replaces what a service holds");
+const CHANGES: Act =
+    act(EffectKind::RemoteState, EffectScope::Remote, R3, "changes what a service holds");
+const WEAKENS: Act =
+    act(EffectKind::RemoteState, EffectScope::Remote, R3, "weakens what protects a service");
+const GRANTS: Act = act(EffectKind::RemoteState, EffectScope::Remote, R3, "gives access to others");
+const DROPS: Act =
+    act(EffectKind::Delete, EffectScope::Outside, R4, "deletes data that is not kept elsewhere");
+const REMOVES: Act =
+    act(EffectKind::Delete, EffectScope::Outside, R3, "removes data from this machine");
+const STOPS: Act = act(EffectKind::StopService, EffectScope::Outside, R3, "stops what runs");
+const EXPOSES: Act =
+    act(EffectKind::SendOut, EffectScope::Remote, R3, "opens a way into this machine");
+const LISTENS: Act =
+    act(EffectKind::ReadSecret, EffectScope::System, R1, "records what others send or type");
+const PROBES: Act = act(EffectKind::RemoteState, EffectScope::Remote, R3, "probes other machines");
+const SHOWS_SECRET: Act = act(EffectKind::ReadSecret, EffectScope::Remote, R1, "prints a secret");
+const LETS_IN: Act =
+    act(EffectKind::Persist, EffectScope::Remote, R1, "lets a key into another machine");
+const WEAKENS_HERE: Act = act(EffectKind::Persist, EffectScope::System, R1, "weakens a protection");
+const SETS_UP: Act =
+    act(EffectKind::Persist, EffectScope::System, R3, "changes this machine for good");
+const PUBLISHES: Act = act(EffectKind::Spend, EffectScope::Remote, R3, "publishes to others");
+const RUNS_FOREIGN: Act =
+    act(EffectKind::ExecuteUntrusted, EffectScope::Remote, R1, "runs foreign code");
 const REWRITES: Act =
-    act(Kind::RewriteHistory, Scope::VcsMetadata, R3, "rewrites recorded history");
-const PUBLISHES_FOREVER: Act = act(Kind::Spend, Scope::Remote, R5, "publishes permanently");
-const UNPUBLISHES: Act = act(Kind::RemoteState, Scope::Remote, R5, "unpublishes a package");
+    act(EffectKind::RewriteHistory, EffectScope::VcsMetadata, R3, "rewrites recorded history");
+const PUBLISHES_FOREVER: Act =
+    act(EffectKind::Spend, EffectScope::Remote, R5, "publishes permanently");
+const UNPUBLISHES: Act =
+    act(EffectKind::RemoteState, EffectScope::Remote, R5, "unpublishes a package");
 const CHANGES_PACKAGE: Act =
-    act(Kind::RemoteState, Scope::Remote, R3, "changes a published package");
-const REMOVES_PACKAGES: Act = act(Kind::Delete, Scope::System, R3, "removes packages");
-const REGENERABLE: Act =
-    act(Kind::Delete, Scope::TreeArtefact, Reversibility::R2, "deletes regenerable files");
-const SPENDS: Act = act(Kind::Spend, Scope::Remote, R3, "starts machines that cost money");
-const MOVES_MONEY: Act = act(Kind::Spend, Scope::Remote, R3, "moves money");
-const SENDS: Act = act(Kind::SendOut, Scope::Remote, R1, "sends a message");
-const ENTERS: Act = act(Kind::Privilege, Scope::Remote, R1, "opens a shell on another machine");
-const NOTHING: Act = act(Kind::Delete, Scope::Unknown, Reversibility::R0, "");
+    act(EffectKind::RemoteState, EffectScope::Remote, R3, "changes a published package");
+const REMOVES_PACKAGES: Act = act(EffectKind::Delete, EffectScope::System, R3, "removes packages");
+const REGENERABLE: Act = act(
+    EffectKind::Delete,
+    EffectScope::TreeArtefact,
+    Reversibility::R2,
+    "deletes regenerable files",
+);
+const SPENDS: Act =
+    act(EffectKind::Spend, EffectScope::Remote, R3, "starts machines that cost money");
+const MOVES_MONEY: Act = act(EffectKind::Spend, EffectScope::Remote, R3, "moves money");
+const SENDS: Act = act(EffectKind::SendOut, EffectScope::Remote, R1, "sends a message");
+const ENTERS: Act =
+    act(EffectKind::Privilege, EffectScope::Remote, R1, "opens a shell on another machine");
+const NOTHING: Act = act(EffectKind::Delete, EffectScope::Unknown, Reversibility::R0, "");
 
 /// All programs with rows, by file.
 const FILES: [&[Tool]; 8] = [
@@ -126,7 +145,7 @@ const NAMES: [&[&str]; COUNT] = {
     }
     names
 };
-static KNOWN: Lookup<1024> = Lookup::new(&NAMES);
+static KNOWN: NameLookup<1024> = NameLookup::new(&NAMES);
 
 /// Returns the names of the programs of a file.
 pub(super) fn names_of(id: &str) -> impl Iterator<Item = &'static str> {
@@ -138,7 +157,7 @@ pub(super) fn names_of(id: &str) -> impl Iterator<Item = &'static str> {
 }
 
 /// Reports the effect of a command that has a row; returns whether it has one.
-pub(super) fn run(run: &mut Run<'_, '_>) -> bool {
+pub(super) fn run(run: &mut CommandRun<'_, '_>) -> bool {
     let Some(tool) = KNOWN.find(run.name).and_then(|at| ALL.get(at)) else { return false };
     if super::only_informs(run.args) || super::cloud::is_emulated(run.args) {
         return false;

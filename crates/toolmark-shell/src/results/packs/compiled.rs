@@ -31,13 +31,13 @@
 //! BUILD FAILED in 3s
 //! ```
 
-use super::{Parser, Program, ResultKind, Work};
+use super::{CommandLineParser, ProgramPurpose, ResultKind, ResultProgram};
 
-pub(super) static PACK: &[Program] = &[
-    Program {
+pub(super) static PACK: &[ResultProgram] = &[
+    ResultProgram {
         names: &["cargo test", "cargo nextest", "cargo t"],
-        work: Work::Tests,
-        parser: Parser::Clap,
+        work: ProgramPurpose::Tests,
+        parser: CommandLineParser::Clap,
         lines: &[
             (
                 ResultKind::Failed,
@@ -60,22 +60,22 @@ pub(super) static PACK: &[Program] = &[
             (ResultKind::Passed, &["test result: ok. # passed*", "Summary *# passed*"]),
         ],
     },
-    Program {
+    ResultProgram {
         names: &["cargo", "rustc", "cross", "wasm-pack", "rustup", "trunk"],
-        work: Work::Builds,
-        parser: Parser::Clap,
+        work: ProgramPurpose::Builds,
+        parser: CommandLineParser::Clap,
         lines: CARGO,
     },
-    Program {
+    ResultProgram {
         names: &["rustfmt", "cargo fmt"],
-        work: Work::Builds,
-        parser: Parser::Clap,
+        work: ProgramPurpose::Builds,
+        parser: CommandLineParser::Clap,
         lines: &[(ResultKind::Failed, &["Diff in *", "error: *", "error[*"])],
     },
-    Program {
+    ResultProgram {
         names: &["go test", "gotestsum", "ginkgo"],
-        work: Work::Tests,
-        parser: Parser::GoFlag,
+        work: ProgramPurpose::Tests,
+        parser: CommandLineParser::GoFlag,
         lines: &[
             (
                 ResultKind::Failed,
@@ -122,10 +122,10 @@ pub(super) static PACK: &[Program] = &[
             ),
         ],
     },
-    Program {
+    ResultProgram {
         names: &["go", "gofmt", "goimports", "staticcheck", "gopls", "buf"],
-        work: Work::Builds,
-        parser: Parser::GoFlag,
+        work: ProgramPurpose::Builds,
+        parser: CommandLineParser::GoFlag,
         lines: &[
             (ResultKind::WrongDirectory, WRONG_MODULE),
             (
@@ -154,10 +154,10 @@ pub(super) static PACK: &[Program] = &[
             (ResultKind::Failed, &["*.go:#:#: *", "go: *", "FAIL*", "panic: *", "exit status #"]),
         ],
     },
-    Program {
+    ResultProgram {
         names: &["golangci-lint"],
-        work: Work::Builds,
-        parser: Parser::Cobra,
+        work: ProgramPurpose::Builds,
+        parser: CommandLineParser::Cobra,
         lines: &[
             (
                 ResultKind::NothingTested,
@@ -179,13 +179,13 @@ pub(super) static PACK: &[Program] = &[
             (ResultKind::Passed, &["0 issues."]),
         ],
     },
-    Program {
+    ResultProgram {
         names: &[
             "gradle", "gradlew", "mvn", "mvnw", "ant", "sbt", "javac", "kotlinc", "bazel", "java",
             "lein",
         ],
-        work: Work::Builds,
-        parser: Parser::Unknown,
+        work: ProgramPurpose::Builds,
+        parser: CommandLineParser::Unknown,
         lines: &[
             (
                 ResultKind::Failed,
@@ -250,10 +250,10 @@ pub(super) static PACK: &[Program] = &[
             ),
         ],
     },
-    Program {
+    ResultProgram {
         names: &["xcodebuild", "swift", "xcrun", "swiftc", "swiftlint", "pod", "tuist", "fastlane"],
-        work: Work::Builds,
-        parser: Parser::Unknown,
+        work: ProgramPurpose::Builds,
+        parser: CommandLineParser::Unknown,
         lines: &[
             (
                 ResultKind::Failed,
@@ -309,10 +309,10 @@ pub(super) static PACK: &[Program] = &[
             ),
         ],
     },
-    Program {
+    ResultProgram {
         names: &["dotnet", "msbuild", "nuget"],
-        work: Work::Builds,
-        parser: Parser::Unknown,
+        work: ProgramPurpose::Builds,
+        parser: CommandLineParser::Unknown,
         lines: &[
             (
                 ResultKind::Failed,
@@ -344,7 +344,7 @@ pub(super) static PACK: &[Program] = &[
             (ResultKind::Passed, &["Build succeeded*", "Passed! *", "Test Run Successful."]),
         ],
     },
-    Program {
+    ResultProgram {
         names: &[
             "gcc",
             "g++",
@@ -362,8 +362,8 @@ pub(super) static PACK: &[Program] = &[
             "clang-tidy",
             "cppcheck",
         ],
-        work: Work::Builds,
-        parser: Parser::Unknown,
+        work: ProgramPurpose::Builds,
+        parser: CommandLineParser::Unknown,
         lines: &[
             (
                 ResultKind::UsageError,
@@ -411,10 +411,10 @@ pub(super) static PACK: &[Program] = &[
             ),
         ],
     },
-    Program {
+    ResultProgram {
         names: &["flutter", "dart", "fvm"],
-        work: Work::Builds,
-        parser: Parser::Unknown,
+        work: ProgramPurpose::Builds,
+        parser: CommandLineParser::Unknown,
         lines: &[
             (
                 ResultKind::Failed,

@@ -28,7 +28,7 @@
 //! $ wc -l src/a.rs || true
 //! ```
 
-use super::{Parser, Program, ResultKind, Work};
+use super::{CommandLineParser, ProgramPurpose, ResultKind, ResultProgram};
 
 /// Messages of the system about a file, behind the name of the program.
 const FILE_ERRORS: &[(ResultKind, &[&str])] = &[
@@ -128,8 +128,8 @@ const FILE_ERRORS: &[(ResultKind, &[&str])] = &[
     ),
 ];
 
-pub(in crate::results) static PACK: &[Program] = &[
-    Program {
+pub(in crate::results) static PACK: &[ResultProgram] = &[
+    ResultProgram {
         names: &[
             "cat",
             "head",
@@ -276,11 +276,11 @@ pub(in crate::results) static PACK: &[Program] = &[
             "dir",
             "test-path",
         ],
-        work: Work::Shows,
-        parser: Parser::Getopt,
+        work: ProgramPurpose::Shows,
+        parser: CommandLineParser::Getopt,
         lines: FILE_ERRORS,
     },
-    Program {
+    ResultProgram {
         names: &[
             "grep",
             "egrep",
@@ -303,20 +303,20 @@ pub(in crate::results) static PACK: &[Program] = &[
             "ast-grep",
             "sg",
         ],
-        work: Work::Searches,
-        parser: Parser::Getopt,
+        work: ProgramPurpose::Searches,
+        parser: CommandLineParser::Getopt,
         lines: FILE_ERRORS,
     },
-    Program {
+    ResultProgram {
         names: &["which", "whereis", "type", "command"],
-        work: Work::Searches,
-        parser: Parser::Getopt,
+        work: ProgramPurpose::Searches,
+        parser: CommandLineParser::Getopt,
         lines: &[(
             ResultKind::MissingProgram,
             &["which: no * in (*", "* not found", "*: type: *: not found"],
         )],
     },
-    Program {
+    ResultProgram {
         names: &[
             "cp",
             "mv",
@@ -360,18 +360,18 @@ pub(in crate::results) static PACK: &[Program] = &[
             "rename",
             "apply_patch",
         ],
-        work: Work::Acts,
-        parser: Parser::Getopt,
+        work: ProgramPurpose::Acts,
+        parser: CommandLineParser::Getopt,
         lines: FILE_ERRORS,
     },
-    Program {
+    ResultProgram {
         names: &[
             "echo", "printf", "true", ":", "exit", "set", "export", "sleep", "wait", "test", "[",
             "cd", "pushd", "popd", "source", ".", "unset", "local", "read", "trap", "shopt",
             "ulimit", "return", "false", "pwd", "alias", "declare", "umask", "break", "continue",
             "clear",
         ],
-        work: Work::Nothing,
-        ..Program::NONE
+        work: ProgramPurpose::Nothing,
+        ..ResultProgram::NONE
     },
 ];

@@ -29,25 +29,25 @@
 //! An error occurred (Throttling) when calling the DescribeVpcs operation: Rate exceeded
 //! ```
 
-use super::{Parser, Program, ResultKind, Work};
+use super::{CommandLineParser, ProgramPurpose, ResultKind, ResultProgram};
 
-pub(super) static PACK: &[Program] = &[
-    Program {
+pub(super) static PACK: &[ResultProgram] = &[
+    ResultProgram {
         names: &[
             "gh", "glab", "hub", "heroku", "vercel", "netlify", "flyctl", "fly", "supabase",
             "wrangler", "railway",
         ],
-        work: Work::Shows,
-        parser: Parser::Cobra,
+        work: ProgramPurpose::Shows,
+        parser: CommandLineParser::Cobra,
         lines: LINES,
     },
-    Program {
+    ResultProgram {
         names: &["aws", "gcloud", "az", "gsutil", "bq", "doctl"],
-        work: Work::Shows,
-        parser: Parser::Argparse,
+        work: ProgramPurpose::Shows,
+        parser: CommandLineParser::Argparse,
         lines: LINES,
     },
-    Program {
+    ResultProgram {
         names: &[
             "curl",
             "wget",
@@ -59,8 +59,8 @@ pub(super) static PACK: &[Program] = &[
             "irm",
             "iwr",
         ],
-        work: Work::Fetches,
-        parser: Parser::Getopt,
+        work: ProgramPurpose::Fetches,
+        parser: CommandLineParser::Getopt,
         lines: &[
             (
                 ResultKind::UsageError,

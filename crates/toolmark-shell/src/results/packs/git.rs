@@ -30,10 +30,10 @@
 //! fatal: Could not read from remote repository.
 //! ```
 
-use super::{Parser, Program, ResultKind, Work};
+use super::{CommandLineParser, ProgramPurpose, ResultKind, ResultProgram};
 
-pub(super) static PACK: &[Program] = &[
-    Program {
+pub(super) static PACK: &[ResultProgram] = &[
+    ResultProgram {
         names: &[
             "git log",
             "git show",
@@ -54,20 +54,20 @@ pub(super) static PACK: &[Program] = &[
             "git merge-base",
             "git show-ref",
         ],
-        work: Work::Shows,
-        parser: Parser::Git,
+        work: ProgramPurpose::Shows,
+        parser: CommandLineParser::Git,
         lines: LINES,
     },
-    Program {
+    ResultProgram {
         names: &["git grep", "git ls-files", "git ls-remote"],
-        work: Work::Searches,
-        parser: Parser::Git,
+        work: ProgramPurpose::Searches,
+        parser: CommandLineParser::Git,
         lines: LINES,
     },
-    Program {
+    ResultProgram {
         names: &["git commit"],
-        work: Work::Acts,
-        parser: Parser::Git,
+        work: ProgramPurpose::Acts,
+        parser: CommandLineParser::Git,
         lines: &[(
             ResultKind::NothingMatched,
             &[
@@ -78,7 +78,12 @@ pub(super) static PACK: &[Program] = &[
             ],
         )],
     },
-    Program { names: &["git", "jj", "hg"], work: Work::Acts, parser: Parser::Git, lines: LINES },
+    ResultProgram {
+        names: &["git", "jj", "hg"],
+        work: ProgramPurpose::Acts,
+        parser: CommandLineParser::Git,
+        lines: LINES,
+    },
 ];
 
 const LINES: &[(ResultKind, &[&str])] = &[

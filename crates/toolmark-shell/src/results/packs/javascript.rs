@@ -35,10 +35,10 @@
 //! /bin/bash: line 1: biome: command not found
 //! ```
 
-use super::{Parser, Program, ResultKind, Work};
+use super::{CommandLineParser, ProgramPurpose, ResultKind, ResultProgram};
 
-pub(super) static PACK: &[Program] = &[
-    Program {
+pub(super) static PACK: &[ResultProgram] = &[
+    ResultProgram {
         names: &[
             "vitest",
             "jest",
@@ -53,11 +53,11 @@ pub(super) static PACK: &[Program] = &[
             "wdio",
             "node --test",
         ],
-        work: Work::Tests,
-        parser: Parser::Commander,
+        work: ProgramPurpose::Tests,
+        parser: CommandLineParser::Commander,
         lines: TESTS,
     },
-    Program {
+    ResultProgram {
         names: &[
             "tsc",
             "tsgo",
@@ -85,23 +85,23 @@ pub(super) static PACK: &[Program] = &[
             "astro",
             "expo",
         ],
-        work: Work::Builds,
-        parser: Parser::Commander,
+        work: ProgramPurpose::Builds,
+        parser: CommandLineParser::Commander,
         lines: BUILDS,
     },
-    Program {
+    ResultProgram {
         names: &[
             "npx", "bunx", "pnpx", "npm", "pnpm", "yarn", "bun", "deno", "lerna", "corepack",
             "nvm", "fnm", "volta",
         ],
-        work: Work::Carries,
-        parser: Parser::Commander,
+        work: ProgramPurpose::Carries,
+        parser: CommandLineParser::Commander,
         lines: MANAGERS,
     },
-    Program {
+    ResultProgram {
         names: &["node", "tsx", "ts-node", "nodemon"],
-        work: Work::Carries,
-        parser: Parser::Commander,
+        work: ProgramPurpose::Carries,
+        parser: CommandLineParser::Commander,
         lines: NODE,
     },
 ];

@@ -35,10 +35,10 @@
 //! Total: 3 (HIGH: 2, CRITICAL: 1)
 //! ```
 
-use super::{Parser, Program, ResultKind, Work};
+use super::{CommandLineParser, ProgramPurpose, ResultKind, ResultProgram};
 
-pub(super) static PACK: &[Program] = &[
-    Program {
+pub(super) static PACK: &[ResultProgram] = &[
+    ResultProgram {
         names: &[
             "markdownlint",
             "markdownlint-cli2",
@@ -84,21 +84,21 @@ pub(super) static PACK: &[Program] = &[
             "taplo",
             "tsp",
         ],
-        work: Work::Builds,
-        parser: Parser::Commander,
+        work: ProgramPurpose::Builds,
+        parser: CommandLineParser::Commander,
         lines: LINES,
     },
-    Program {
+    ResultProgram {
         names: &["sqlfluff"],
-        work: Work::Acts,
-        parser: Parser::Click,
+        work: ProgramPurpose::Acts,
+        parser: CommandLineParser::Click,
         lines: &[
             (ResultKind::UsageError, &["User Error: *"]),
             (ResultKind::Failed, &["* unfixable linting violations found", "ERROR: *"]),
             (ResultKind::Passed, &["All Finished*!", "Done. Please check your files to confirm."]),
         ],
     },
-    Program {
+    ResultProgram {
         names: &[
             "ktlint",
             "detekt",
@@ -133,11 +133,11 @@ pub(super) static PACK: &[Program] = &[
             "interrogate",
             "bandit",
         ],
-        work: Work::Builds,
-        parser: Parser::Unknown,
+        work: ProgramPurpose::Builds,
+        parser: CommandLineParser::Unknown,
         lines: LINES,
     },
-    Program {
+    ResultProgram {
         names: &[
             "semgrep",
             "trivy",
@@ -157,8 +157,8 @@ pub(super) static PACK: &[Program] = &[
             "pip-audit",
             "safety",
         ],
-        work: Work::Acts,
-        parser: Parser::Cobra,
+        work: ProgramPurpose::Acts,
+        parser: CommandLineParser::Cobra,
         lines: SCANS,
     },
 ];

@@ -3,7 +3,7 @@
 #![allow(clippy::tabs_in_doc_comments, reason = "examples of outputs are kept as they are")]
 
 use super::ResultKind;
-use super::program::{Parser, Program, Work};
+use super::program::{CommandLineParser, ProgramPurpose, ResultProgram};
 
 mod compiled;
 mod files;
@@ -17,7 +17,7 @@ mod shells;
 mod windows;
 
 /// Packs, the messages of shells and hosts first.
-pub(super) const ALL: &[&[Program]] = &[
+pub(super) const ALL: &[&[ResultProgram]] = &[
     shells::PACK,
     files::PACK,
     git::PACK,

@@ -35,10 +35,10 @@
 //! dev@host: Permission denied (publickey).
 //! ```
 
-use super::{Parser, Program, ResultKind, Work};
+use super::{CommandLineParser, ProgramPurpose, ResultKind, ResultProgram};
 
-pub(super) static PACK: &[Program] = &[
-    Program {
+pub(super) static PACK: &[ResultProgram] = &[
+    ResultProgram {
         names: &[
             "rspec",
             "rails test",
@@ -50,8 +50,8 @@ pub(super) static PACK: &[Program] = &[
             "busted",
             "mix test",
         ],
-        work: Work::Tests,
-        parser: Parser::Unknown,
+        work: ProgramPurpose::Tests,
+        parser: CommandLineParser::Unknown,
         lines: &[
             (
                 ResultKind::Failed,
@@ -90,10 +90,10 @@ pub(super) static PACK: &[Program] = &[
             ),
         ],
     },
-    Program {
+    ResultProgram {
         names: &["rubocop", "phpstan", "php-cs-fixer", "standardrb", "brakeman", "credo"],
-        work: Work::Builds,
-        parser: Parser::Unknown,
+        work: ProgramPurpose::Builds,
+        parser: CommandLineParser::Unknown,
         lines: &[
             (
                 ResultKind::Failed,
@@ -109,7 +109,7 @@ pub(super) static PACK: &[Program] = &[
             (ResultKind::Passed, &["*no offenses detected", "[OK] No errors"]),
         ],
     },
-    Program {
+    ResultProgram {
         names: &[
             "bundle",
             "gem",
@@ -130,8 +130,8 @@ pub(super) static PACK: &[Program] = &[
             "stack",
             "osascript",
         ],
-        work: Work::Carries,
-        parser: Parser::Unknown,
+        work: ProgramPurpose::Carries,
+        parser: CommandLineParser::Unknown,
         lines: &[
             (
                 ResultKind::WrongDirectory,
@@ -186,7 +186,7 @@ pub(super) static PACK: &[Program] = &[
             ),
         ],
     },
-    Program {
+    ResultProgram {
         names: &[
             "make",
             "gmake",
@@ -208,8 +208,8 @@ pub(super) static PACK: &[Program] = &[
             "act",
             "script",
         ],
-        work: Work::Carries,
-        parser: Parser::Clap,
+        work: ProgramPurpose::Carries,
+        parser: CommandLineParser::Clap,
         lines: &[
             (
                 ResultKind::UsageError,
@@ -261,10 +261,10 @@ pub(super) static PACK: &[Program] = &[
             ),
         ],
     },
-    Program {
+    ResultProgram {
         names: &["docker", "podman", "docker-compose", "nerdctl", "colima"],
-        work: Work::Acts,
-        parser: Parser::Cobra,
+        work: ProgramPurpose::Acts,
+        parser: CommandLineParser::Cobra,
         lines: &[
             (
                 ResultKind::Refused,
@@ -327,7 +327,7 @@ pub(super) static PACK: &[Program] = &[
             ),
         ],
     },
-    Program {
+    ResultProgram {
         names: &[
             "kubectl",
             "helm",
@@ -348,8 +348,8 @@ pub(super) static PACK: &[Program] = &[
             "serverless",
             "sam",
         ],
-        work: Work::Shows,
-        parser: Parser::Cobra,
+        work: ProgramPurpose::Shows,
+        parser: CommandLineParser::Cobra,
         lines: &[
             (
                 ResultKind::NotFound,
@@ -414,7 +414,7 @@ pub(super) static PACK: &[Program] = &[
             ),
         ],
     },
-    Program {
+    ResultProgram {
         names: &[
             "psql",
             "mysql",
@@ -433,8 +433,8 @@ pub(super) static PACK: &[Program] = &[
             "alembic",
             "flyway",
         ],
-        work: Work::Shows,
-        parser: Parser::Unknown,
+        work: ProgramPurpose::Shows,
+        parser: CommandLineParser::Unknown,
         lines: &[
             (
                 ResultKind::NotAuthenticated,
@@ -504,10 +504,10 @@ pub(super) static PACK: &[Program] = &[
             ),
         ],
     },
-    Program {
+    ResultProgram {
         names: &["ssh", "scp", "sftp", "mosh", "wsl", "adb", "vagrant", "multipass"],
-        work: Work::Carries,
-        parser: Parser::Getopt,
+        work: ProgramPurpose::Carries,
+        parser: CommandLineParser::Getopt,
         lines: &[
             (
                 ResultKind::NotAuthenticated,
@@ -534,7 +534,7 @@ pub(super) static PACK: &[Program] = &[
             ),
         ],
     },
-    Program {
+    ResultProgram {
         names: &[
             "systemctl",
             "service",
@@ -575,8 +575,8 @@ pub(super) static PACK: &[Program] = &[
             "codex",
             "gemini",
         ],
-        work: Work::Acts,
-        parser: Parser::Getopt,
+        work: ProgramPurpose::Acts,
+        parser: CommandLineParser::Getopt,
         lines: &[
             (
                 ResultKind::NotFound,

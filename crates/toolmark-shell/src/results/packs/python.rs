@@ -32,10 +32,10 @@
 //! Poetry could not find a pyproject.toml file in /w or its parents
 //! ```
 
-use super::{Parser, Program, ResultKind, Work};
+use super::{CommandLineParser, ProgramPurpose, ResultKind, ResultProgram};
 
-pub(super) static PACK: &[Program] = &[
-    Program {
+pub(super) static PACK: &[ResultProgram] = &[
+    ResultProgram {
         names: &[
             "pytest",
             "py.test",
@@ -46,17 +46,17 @@ pub(super) static PACK: &[Program] = &[
             "behave",
             "manage.py test",
         ],
-        work: Work::Tests,
-        parser: Parser::Argparse,
+        work: ProgramPurpose::Tests,
+        parser: CommandLineParser::Argparse,
         lines: TESTS,
     },
-    Program {
+    ResultProgram {
         names: &["ruff", "uvx ruff", "ty"],
-        work: Work::Builds,
-        parser: Parser::Clap,
+        work: ProgramPurpose::Builds,
+        parser: CommandLineParser::Clap,
         lines: LINTERS,
     },
-    Program {
+    ResultProgram {
         names: &[
             "mypy",
             "pyright",
@@ -70,28 +70,28 @@ pub(super) static PACK: &[Program] = &[
             "autopep8",
             "pre-commit",
         ],
-        work: Work::Builds,
-        parser: Parser::Argparse,
+        work: ProgramPurpose::Builds,
+        parser: CommandLineParser::Argparse,
         lines: LINTERS,
     },
-    Program {
+    ResultProgram {
         names: &["uv", "rye", "pixi"],
-        work: Work::Acts,
-        parser: Parser::Clap,
+        work: ProgramPurpose::Acts,
+        parser: CommandLineParser::Clap,
         lines: INSTALLERS,
     },
-    Program {
+    ResultProgram {
         names: &[
             "pip", "pip3", "pipx", "poetry", "pdm", "pipenv", "hatch", "conda", "mamba", "twine",
         ],
-        work: Work::Acts,
-        parser: Parser::Argparse,
+        work: ProgramPurpose::Acts,
+        parser: CommandLineParser::Argparse,
         lines: INSTALLERS,
     },
-    Program {
+    ResultProgram {
         names: &["python", "python3", "py", "pypy3", "ipython", "django-admin", "flask", "uvicorn"],
-        work: Work::Carries,
-        parser: Parser::Argparse,
+        work: ProgramPurpose::Carries,
+        parser: CommandLineParser::Argparse,
         lines: PYTHON,
     },
 ];

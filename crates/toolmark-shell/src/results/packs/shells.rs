@@ -24,11 +24,13 @@
 //! Command running in background with ID: b1. Output is being written to: /tmp/b1.output
 //! ```
 
-use super::{Program, ResultKind};
+use super::{ResultKind, ResultProgram};
 
 /// Shells and hosts, then programs that are not known by name.
-pub(super) static PACK: &[Program] =
-    &[Program { lines: LINES, ..Program::NONE }, Program { lines: OTHERS, ..Program::NONE }];
+pub(super) static PACK: &[ResultProgram] = &[
+    ResultProgram { lines: LINES, ..ResultProgram::NONE },
+    ResultProgram { lines: OTHERS, ..ResultProgram::NONE },
+];
 
 const OTHERS: &[(ResultKind, &[&str])] = &[
     (ResultKind::UsageError, &["usage: *", "Usage: *", "USAGE: *", "Usage:", "USAGE:", "usage:"]),

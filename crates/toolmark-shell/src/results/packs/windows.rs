@@ -25,10 +25,10 @@
 //! INFO: No tasks are running which match the specified criteria.
 //! ```
 
-use super::{Parser, Program, ResultKind, Work};
+use super::{CommandLineParser, ProgramPurpose, ResultKind, ResultProgram};
 
-pub(super) static PACK: &[Program] = &[
-    Program {
+pub(super) static PACK: &[ResultProgram] = &[
+    ResultProgram {
         names: &[
             "Set-Content",
             "Add-Content",
@@ -74,11 +74,11 @@ pub(super) static PACK: &[Program] = &[
             "msiexec",
             "netsh",
         ],
-        work: Work::Acts,
-        parser: Parser::Unknown,
+        work: ProgramPurpose::Acts,
+        parser: CommandLineParser::Unknown,
         lines: LINES,
     },
-    Program {
+    ResultProgram {
         names: &[
             "tasklist",
             "ipconfig",
@@ -92,17 +92,17 @@ pub(super) static PACK: &[Program] = &[
             "driverquery",
             "Get-Command",
         ],
-        work: Work::Shows,
-        parser: Parser::Unknown,
+        work: ProgramPurpose::Shows,
+        parser: CommandLineParser::Unknown,
         lines: LINES,
     },
-    Program {
+    ResultProgram {
         names: &["findstr", "where", "forfiles"],
-        work: Work::Searches,
-        parser: Parser::Unknown,
+        work: ProgramPurpose::Searches,
+        parser: CommandLineParser::Unknown,
         lines: LINES,
     },
-    Program {
+    ResultProgram {
         names: &[
             "Set-Location",
             "Push-Location",
@@ -120,8 +120,8 @@ pub(super) static PACK: &[Program] = &[
             "pause",
             "rem",
         ],
-        work: Work::Nothing,
-        ..Program::NONE
+        work: ProgramPurpose::Nothing,
+        ..ResultProgram::NONE
     },
 ];
 

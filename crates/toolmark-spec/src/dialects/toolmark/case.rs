@@ -1,15 +1,15 @@
 //! Reads one case of the native spec.
 
-use super::entry::{self, Checked, GraderEntry, read_graders};
+use super::entry::{self, CheckedMap, GraderEntry, read_graders};
 use super::running;
 use serde_json::Value;
 use std::sync::Arc;
 use toolmark_base::SortedMap;
-use toolmark_config::{Node, Span};
+use toolmark_config::{Node, NodeSpan};
 use toolmark_grade::run_plan::RunSettings;
 use toolmark_grade::{Case, Match, Planned};
 use toolmark_grade::{LoadOptions, Loading};
-use toolmark_outcome::{Context, Profile, Rule, Scoring, SpecPlace};
+use toolmark_outcome::{CaseContext, CaseScoring, GateRule, Profile, SpecPlace};
 
 const KEYS: &[&str] = &[
     "id",
@@ -59,10 +59,10 @@ pub(super) fn scoring(
     threshold: Option<f64>,
     defaults: &Defaults,
     options: &LoadOptions,
-) -> Scoring {
+) -> CaseScoring {
     let threshold = options.threshold.or(threshold).or(defaults.threshold);
-    Scoring {
-        rule: threshold.map_or(Rule::All, Rule::Threshold),
+    CaseScoring {
+        rule: threshold.map_or(GateRule::All, GateRule::Threshold),
         profile: options.profile.unwrap_or(defaults.profile),
     }
 }
@@ -72,9 +72,9 @@ fn build(asked: &[GraderEntry<'_>], profile: Profile, loading: &mut Loading<'_>)
 }
 
 /// Returns the case used for every trajectory if the spec lists no cases.
-pub(super) fn every(span: Span, defaults: &Defaults, loading: &mut Loading<'_>) -> Case {
+pub(super) fn every(span: NodeSpan, defaults: &Defaults, loading: &mut Loading<'_>) -> Case {
     let graders = named_apart(defaults.built.clone());
-    let context = Context { directory: loading.directory.to_owned(), ..Context::default() };
+    let context = CaseContext { directory: loading.directory.to_owned(), ..CaseContext::default() };
     Case {
         id: String::new(),
         tags: SortedMap::new(),
@@ -96,10 +96,10 @@ pub(super) fn of_row(
     defaults: &Defaults,
     loading: &mut Loading<'_>,
 ) -> Option<Case> {
-    let mut case = every(Span::default(), defaults, loading);
+    let mut case = every(NodeSpan::default(), defaults, loading);
     id.clone_into(&mut case.id);
     case.place = SpecPlace { line: 1, column: 1, ..case.place };
-    let mut context = Context { case: id.to_owned(), ..(*case.context).clone() };
+    let mut context = CaseContext { case: id.to_owned(), ..(*case.context).clone() };
     fill_from_row(&mut context, row);
     case.matches.prompts.clone_from(&context.prompts);
     case.context = Arc::new(context);
@@ -107,7 +107,7 @@ pub(super) fn of_row(
 }
 
 /// Copies the values that a row has under commonly used names.
-fn fill_from_row(context: &mut Context, row: &Value) {
+fn fill_from_row(context: &mut CaseContext, row: &Value) {
     let first = |keys: &[&str]| keys.iter().find_map(|key| row.get(key)).cloned();
     if context.expected_output.is_none() {
         context.expected_output = first(&["expected_output", "expected"]);
@@ -126,7 +126,7 @@ pub(super) fn read_case(
     rows: &SortedMap<&str, &Value>,
     loading: &mut Loading<'_>,
 ) -> Option<Case> {
-    let map = Checked::map(node, KEYS, "a case", loading)?;
+    let map = CheckedMap::map(node, KEYS, "a case", loading)?;
     let Some(id) = id(&map, loading) else {
         loading.error("missing-key", node.span, "a case needs an id");
         return None;
@@ -141,7 +141,7 @@ pub(super) fn read_case(
         let message = format!("case {id} has no graders: it will be unknown");
         loading.warn("no-graders", node.span, message);
     }
-    let mut context = Context {
+    let mut context = CaseContext {
         case: id.clone(),
         prompts: prompts(&map, loading),
         criteria: entry::text(&map, "criteria", loading),
@@ -150,7 +150,7 @@ pub(super) fn read_case(
         row: map.get("row").map(|row| Arc::new(row.to_json())),
         directory: loading.directory.to_owned(),
         workspace: entry::text(&map, "workspace", loading).map(|path| loading.path(&path)),
-        ..Context::default()
+        ..CaseContext::default()
     };
     if let (None, Some(row)) = (&context.row, rows.get(id.as_str())) {
         fill_from_row(&mut context, row);
@@ -175,7 +175,7 @@ pub(super) fn read_case(
 }
 
 /// Reads the case ID, which is a text; a number in YAML is converted to text.
-fn id(map: &Checked<'_>, loading: &mut Loading<'_>) -> Option<String> {
+fn id(map: &CheckedMap<'_>, loading: &mut Loading<'_>) -> Option<String> {
     let node = map.get("id")?;
     match (node.as_str(), node.as_i64()) {
         (Some(id), _) => Some(id.to_owned()),
@@ -188,7 +188,7 @@ fn id(map: &Checked<'_>, loading: &mut Loading<'_>) -> Option<String> {
     }
 }
 
-fn prompts(map: &Checked<'_>, loading: &mut Loading<'_>) -> Vec<String> {
+fn prompts(map: &CheckedMap<'_>, loading: &mut Loading<'_>) -> Vec<String> {
     match entry::text(map, "prompt", loading) {
         Some(prompt) => vec![prompt],
         None => texts(map, "turns", loading),
@@ -196,7 +196,7 @@ fn prompts(map: &Checked<'_>, loading: &mut Loading<'_>) -> Vec<String> {
 }
 
 /// Reads a text or a list of texts.
-fn texts(map: &Checked<'_>, key: &str, loading: &mut Loading<'_>) -> Vec<String> {
+fn texts(map: &CheckedMap<'_>, key: &str, loading: &mut Loading<'_>) -> Vec<String> {
     let Some(node) = map.get(key) else { return Vec::new() };
     if let Some(text) = node.as_str() {
         return vec![text.to_owned()];
@@ -215,10 +215,10 @@ fn texts(map: &Checked<'_>, key: &str, loading: &mut Loading<'_>) -> Vec<String>
 }
 
 /// Reads tags: a list of words, or keys with values.
-fn tags(map: &Checked<'_>, loading: &mut Loading<'_>) -> SortedMap<String, Vec<String>> {
+fn tags(map: &CheckedMap<'_>, loading: &mut Loading<'_>) -> SortedMap<String, Vec<String>> {
     let Some(node) = map.get("tags") else { return SortedMap::new() };
     if node.as_map().is_some() {
-        let pairs = Checked { node };
+        let pairs = CheckedMap { node };
         let keys = node.entries().map(|entry| entry.key.to_string());
         return keys.map(|key| (key.clone(), texts(&pairs, &key, loading))).collect();
     }

@@ -1,7 +1,7 @@
 //! The entries of `graders:`, and the helpers that entries and cases share.
 
-use toolmark_config::{Kind, Node, Problem, Span, Spanned, did_you_mean, quoted};
-use toolmark_grade::{Entry, Loading};
+use toolmark_config::{Node, NodeKind, NodeSpan, Problem, Spanned, did_you_mean, quoted};
+use toolmark_grade::{ListedGrader, Loading};
 use toolmark_outcome::Profile;
 
 /// Keys of an entry; every other key belongs to the grader.
@@ -9,11 +9,11 @@ const KEYS: &[&str] =
     &["type", "name", "profile", "weight", "min_score", "negate", "turn", "config"];
 
 /// A map whose keys have been checked.
-pub(super) struct Checked<'a> {
+pub(super) struct CheckedMap<'a> {
     pub(super) node: &'a Node,
 }
 
-impl<'a> Checked<'a> {
+impl<'a> CheckedMap<'a> {
     /// Checks the keys of a map; unknown keys are reported with the nearest known key.
     pub(super) fn map(
         node: &'a Node,
@@ -55,7 +55,7 @@ fn wrong(key: &str, want: &str, node: &Node, loading: &mut Loading<'_>) {
 }
 
 /// Reads a text.
-pub(super) fn text(map: &Checked<'_>, key: &str, loading: &mut Loading<'_>) -> Option<String> {
+pub(super) fn text(map: &CheckedMap<'_>, key: &str, loading: &mut Loading<'_>) -> Option<String> {
     let node = map.get(key)?;
     match node.as_str() {
         Some(text) => Some(text.to_owned()),
@@ -67,7 +67,7 @@ pub(super) fn text(map: &Checked<'_>, key: &str, loading: &mut Loading<'_>) -> O
 }
 
 /// Reads a number from 0 to 1.
-pub(super) fn share(map: &Checked<'_>, key: &str, loading: &mut Loading<'_>) -> Option<f64> {
+pub(super) fn share(map: &CheckedMap<'_>, key: &str, loading: &mut Loading<'_>) -> Option<f64> {
     let node = map.get(key)?;
     match node.as_f64() {
         Some(number) if (0.0..=1.0).contains(&number) => Some(number),
@@ -78,7 +78,7 @@ pub(super) fn share(map: &Checked<'_>, key: &str, loading: &mut Loading<'_>) -> 
     }
 }
 
-fn flag(map: &Checked<'_>, key: &str, loading: &mut Loading<'_>) -> bool {
+fn flag(map: &CheckedMap<'_>, key: &str, loading: &mut Loading<'_>) -> bool {
     match map.get(key) {
         None => false,
         Some(node) => node.as_bool().unwrap_or_else(|| {
@@ -89,7 +89,7 @@ fn flag(map: &Checked<'_>, key: &str, loading: &mut Loading<'_>) -> bool {
 }
 
 /// Reads the profile that graders follow.
-pub(super) fn profile(map: &Checked<'_>, loading: &mut Loading<'_>) -> Option<Profile> {
+pub(super) fn profile(map: &CheckedMap<'_>, loading: &mut Loading<'_>) -> Option<Profile> {
     let node = map.get("profile")?;
     let word = node.as_str().unwrap_or_default();
     let profile = Profile::from_word(word);
@@ -117,13 +117,13 @@ pub(super) struct GraderEntry<'a> {
     pub(super) min_score: Option<f64>,
     pub(super) negate: bool,
     pub(super) turn: Option<u32>,
-    pub(super) span: Span,
+    pub(super) span: NodeSpan,
 }
 
 impl GraderEntry<'_> {
     /// Converts the entry to the type that the loader expects.
-    pub(super) fn entry(&self, default: Profile) -> Entry<'_> {
-        let mut entry = Entry::new(self.type_word.clone(), &self.config, self.span);
+    pub(super) fn entry(&self, default: Profile) -> ListedGrader<'_> {
+        let mut entry = ListedGrader::new(self.type_word.clone(), &self.config, self.span);
         entry.name.clone_from(&self.name);
         entry.profile = self.profile.unwrap_or(default);
         // Asked for another system's reading, it says where ours differs.
@@ -139,7 +139,7 @@ impl GraderEntry<'_> {
 
 /// Reads the graders under `graders` and `expect`.
 pub(super) fn read_graders<'a>(
-    map: &Checked<'a>,
+    map: &CheckedMap<'a>,
     case: Option<&str>,
     loading: &mut Loading<'_>,
 ) -> Vec<GraderEntry<'a>> {
@@ -175,11 +175,11 @@ pub(super) fn read_graders<'a>(
 }
 
 /// Returns the grader of the `tools:` and `order:` sections, which apply to every case.
-fn policy<'a>(map: &Checked<'a>) -> Option<GraderEntry<'a>> {
+fn policy<'a>(map: &CheckedMap<'a>) -> Option<GraderEntry<'a>> {
     let parts = ["tools", "order"].into_iter().filter_map(|key| Some((key, map.get(key)?)));
     let parts = parts.filter(|(_, part)| part.as_map().is_some() || part.as_list().is_some());
     let entries: Vec<_> = parts
-        .map(|(key, part)| toolmark_config::Entry {
+        .map(|(key, part)| toolmark_config::NodeEntry {
             key: key.into(),
             key_span: part.span,
             value: part.clone(),
@@ -189,7 +189,7 @@ fn policy<'a>(map: &Checked<'a>) -> Option<GraderEntry<'a>> {
     Some(GraderEntry {
         type_word: Spanned { value: "tool-policy".to_owned(), span },
         name: None,
-        config: std::borrow::Cow::Owned(Node::new(Kind::Map(entries), span)),
+        config: std::borrow::Cow::Owned(Node::new(NodeKind::Map(entries), span)),
         profile: None,
         weight: 1.0,
         required: false,
@@ -221,7 +221,7 @@ fn read_entry<'a>(node: &'a Node, loading: &mut Loading<'_>) -> Option<GraderEnt
         return Some(GraderEntry {
             type_word: Spanned { value: word.to_owned(), span: node.span },
             name: None,
-            config: std::borrow::Cow::Owned(Node::new(Kind::Map(Vec::new()), node.span)),
+            config: std::borrow::Cow::Owned(Node::new(NodeKind::Map(Vec::new()), node.span)),
             profile: None,
             weight: 1.0,
             required: false,
@@ -236,7 +236,7 @@ fn read_entry<'a>(node: &'a Node, loading: &mut Loading<'_>) -> Option<GraderEnt
         loading.error("wrong-type", node.span, message);
         return None;
     }
-    let map = Checked { node };
+    let map = CheckedMap { node };
     let Some(type_node) = map.get("type") else {
         loading.error("missing-key", node.span, "a grader needs a type");
         return None;
@@ -262,7 +262,7 @@ fn read_entry<'a>(node: &'a Node, loading: &mut Loading<'_>) -> Option<GraderEnt
 
 /// Reads `required: true`, or the minimum score. A list belongs to the grader:
 /// some graders have a key of that name.
-fn required(map: &Checked<'_>, loading: &mut Loading<'_>) -> (bool, Option<f64>) {
+fn required(map: &CheckedMap<'_>, loading: &mut Loading<'_>) -> (bool, Option<f64>) {
     match map.get("required") {
         Some(node) if node.as_bool().is_some() => (node.as_bool() == Some(true), None),
         Some(node) if node.as_f64().is_some() => (true, share(map, "required", loading)),
@@ -276,7 +276,7 @@ fn is_entry_key(key: &str, value: &Node) -> bool {
 }
 
 /// Returns the value of `config`, or every key that is not a key of the entry.
-fn config<'a>(map: &Checked<'a>, loading: &mut Loading<'_>) -> std::borrow::Cow<'a, Node> {
+fn config<'a>(map: &CheckedMap<'a>, loading: &mut Loading<'_>) -> std::borrow::Cow<'a, Node> {
     let own: Vec<&str> = map
         .node
         .entries()
@@ -296,10 +296,10 @@ fn config<'a>(map: &Checked<'a>, loading: &mut Loading<'_>) -> std::borrow::Cow<
         return std::borrow::Cow::Borrowed(config);
     }
     let entries = map.node.entries().filter(|entry| own.contains(&entry.key.as_str())).cloned();
-    std::borrow::Cow::Owned(Node::new(Kind::Map(entries.collect()), map.node.span))
+    std::borrow::Cow::Owned(Node::new(NodeKind::Map(entries.collect()), map.node.span))
 }
 
-fn weight(map: &Checked<'_>, loading: &mut Loading<'_>) -> f64 {
+fn weight(map: &CheckedMap<'_>, loading: &mut Loading<'_>) -> f64 {
     match map.get("weight") {
         None => 1.0,
         Some(node) => match node.as_f64() {
@@ -312,7 +312,7 @@ fn weight(map: &Checked<'_>, loading: &mut Loading<'_>) -> f64 {
     }
 }
 
-fn turn(map: &Checked<'_>, loading: &mut Loading<'_>) -> Option<u32> {
+fn turn(map: &CheckedMap<'_>, loading: &mut Loading<'_>) -> Option<u32> {
     let node = map.get("turn")?;
     let turn = node.as_i64().and_then(|turn| u32::try_from(turn).ok());
     if turn.is_none() {

@@ -30,12 +30,12 @@ mod schema;
 mod stored;
 
 use case::{Defaults, read_case};
-use entry::{Checked, read_graders};
+use entry::{CheckedMap, read_graders};
 use serde_json::Value;
 use std::path::PathBuf;
 use std::sync::Arc;
 use toolmark_base::SortedMap;
-use toolmark_config::{Entry, Kind, Node, Problem, Span, quoted};
+use toolmark_config::{Node, NodeEntry, NodeKind, NodeSpan, Problem, quoted};
 use toolmark_grade::Loading;
 use toolmark_grade::schema::Section;
 use toolmark_grade::{Case, Gate, Plan, RunPlan, StoredCases, UsualJudge, is_lines};
@@ -43,7 +43,7 @@ use toolmark_grade::{Dialect, DialectInfo};
 use toolmark_outcome::Profile;
 
 /// The native dialect.
-pub(crate) struct Toolmark;
+pub(crate) struct ToolmarkDialect;
 
 static INFO: DialectInfo = DialectInfo {
     id: "toolmark",
@@ -78,7 +78,7 @@ const KEYS: &[&str] = &[
     "order",
 ];
 
-impl Dialect for Toolmark {
+impl Dialect for ToolmarkDialect {
     fn info(&self) -> &'static DialectInfo {
         &INFO
     }
@@ -106,7 +106,7 @@ impl Dialect for Toolmark {
     fn load(&self, root: &Node, loading: &mut Loading<'_>) -> Option<Plan> {
         let wrapped = is_list_of_graders(root).then(|| under_graders(root));
         let root = wrapped.as_ref().unwrap_or(root);
-        let top = Checked::map(root, KEYS, "the spec", loading)?;
+        let top = CheckedMap::map(root, KEYS, "the spec", loading)?;
         if let Some(version) = top.get("version")
             && version.as_i64() != Some(1)
         {
@@ -165,12 +165,12 @@ fn is_list_of_graders(root: &Node) -> bool {
 
 /// Returns the spec that a list of graders stands for.
 fn under_graders(list: &Node) -> Node {
-    let entry = Entry { key: "graders".into(), key_span: list.span, value: list.clone() };
-    Node::new(Kind::Map(vec![entry]), list.span)
+    let entry = NodeEntry { key: "graders".into(), key_span: list.span, value: list.clone() };
+    Node::new(NodeKind::Map(vec![entry]), list.span)
 }
 
 /// Reads how the cases are run.
-fn run_plan(top: &Checked<'_>, loading: &mut Loading<'_>) -> RunPlan {
+fn run_plan(top: &CheckedMap<'_>, loading: &mut Loading<'_>) -> RunPlan {
     let settings = top.get("run").map(|node| running::settings(node, loading));
     let targets = top.get("targets").map(|node| running::targets(node, loading));
     RunPlan {
@@ -180,7 +180,7 @@ fn run_plan(top: &Checked<'_>, loading: &mut Loading<'_>) -> RunPlan {
     }
 }
 
-fn gate(top: &Checked<'_>, loading: &mut Loading<'_>) -> Gate {
+fn gate(top: &CheckedMap<'_>, loading: &mut Loading<'_>) -> Gate {
     let Some(node) = top.get("gate") else { return Gate::default() };
     if node.as_list().is_some() {
         let problem = Problem::error("wrong-type", "expected a map with a threshold, found a list");
@@ -188,7 +188,7 @@ fn gate(top: &Checked<'_>, loading: &mut Loading<'_>) -> Gate {
         loading.problems.push(problem.at(node.span).help(help));
         return Gate::default();
     }
-    let Some(gate) = Checked::map(node, &["threshold"], "gate", loading) else {
+    let Some(gate) = CheckedMap::map(node, &["threshold"], "gate", loading) else {
         return Gate::default();
     };
     Gate { threshold: entry::share(&gate, "threshold", loading) }
@@ -214,10 +214,10 @@ fn every(root: &Node, defaults: &Defaults, loading: &mut Loading<'_>) -> Option<
 }
 
 /// Reads the rows of the dataset, with their IDs.
-fn dataset(top: &Checked<'_>, loading: &mut Loading<'_>) -> Vec<(String, Arc<Value>)> {
+fn dataset(top: &CheckedMap<'_>, loading: &mut Loading<'_>) -> Vec<(String, Arc<Value>)> {
     let named = top.get("dataset").and_then(|node| Some((node, node.as_str()?)));
-    let (path, span): (PathBuf, Span) = match (&loading.options.dataset, named) {
-        (Some(path), _) => (path.clone(), Span::default()),
+    let (path, span): (PathBuf, NodeSpan) = match (&loading.options.dataset, named) {
+        (Some(path), _) => (path.clone(), NodeSpan::default()),
         (None, Some((node, path))) => (loading.path(path), node.span),
         (None, None) => {
             if let Some(node) = top.get("dataset") {
@@ -254,7 +254,7 @@ fn row_id(row: &Value) -> Option<String> {
 /// Opens a file of cases for reading on demand, if that is possible. If there is a problem or a
 /// warning about the cases, the file has to be loaded as a whole.
 fn stored_cases(
-    top: &Checked<'_>,
+    top: &CheckedMap<'_>,
     defaults: &Defaults,
     rows: &[(String, Arc<Value>)],
     loading: &Loading<'_>,
@@ -265,7 +265,7 @@ fn stored_cases(
 }
 
 fn cases(
-    top: &Checked<'_>,
+    top: &CheckedMap<'_>,
     defaults: &Defaults,
     rows: &[(String, Arc<Value>)],
     loading: &mut Loading<'_>,
@@ -308,9 +308,9 @@ fn cases(
     cases
 }
 
-fn reject_duplicates(cases: &[Case], top: &Checked<'_>, loading: &mut Loading<'_>) {
+fn reject_duplicates(cases: &[Case], top: &CheckedMap<'_>, loading: &mut Loading<'_>) {
     let mut seen: SortedMap<&str, &Case> = SortedMap::new();
-    let whole = top.get("cases").map_or(Span::default(), |node| node.span);
+    let whole = top.get("cases").map_or(NodeSpan::default(), |node| node.span);
     for case in cases {
         if let Some(first) = seen.insert(&case.id, case) {
             let id = quoted(&case.id);

@@ -11,9 +11,9 @@ use toolmark_base::SortedMap;
 use toolmark_config::{Node, Problem, Spanned, did_you_mean, quoted, read};
 use toolmark_grade::Loading;
 use toolmark_grade::run_plan::{
-    ArtifactRules, Budget, CommandLine, FileSource, GitSource, Home, Hook, Isolation, Keep, Limits,
-    Permissions, Recordings, RunSettings, Runner, Target, TokenPrice, TraceSource, Variable,
-    WorkspaceFile, WorkspacePlan,
+    AgentTarget, ArtifactRules, CommandLine, FileSource, GitSource, Home, Isolation, KeepFiles,
+    Recordings, RunBudget, RunSettings, Runner, TokenPrice, TraceSource, TrialHook, TrialLimits,
+    TrialPermissions, Variable, WorkspaceFile, WorkspacePlan,
 };
 use toolmark_match::units::{self, Amount};
 use toolmark_outcome::{Cause, PassRule};
@@ -208,14 +208,14 @@ pub(super) struct WrittenTarget {
     health: Option<WrittenHook>,
     /// Price of a million tokens in US dollars, for traces without costs.
     #[serde(default)]
-    price: Option<WrittenPrice>,
+    price: Option<TargetPrice>,
 }
 
 /// US dollars per million tokens.
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "TargetPrice")]
-struct WrittenPrice {
+struct TargetPrice {
     /// Input tokens.
     #[schemars(range(min = 0))]
     input: f64,
@@ -565,13 +565,13 @@ pub(super) fn settings(node: &Node, loading: &mut Loading<'_>) -> RunSettings {
         pass: run.pass.map(|rule| rule.value.0),
         early_stop: run.early_stop,
         timeout: run.timeout.map(duration),
-        limits: Limits {
+        limits: TrialLimits {
             turns: run.limits.turns.map(|amount| amount.0),
             calls: run.limits.calls.map(|amount| amount.0),
             tokens: run.limits.tokens.map(|amount| amount.0),
             usd: money(run.limits.usd.as_ref(), loading),
         },
-        budget: Budget {
+        budget: RunBudget {
             usd: money(run.budget.usd.as_ref(), loading),
             tokens: run.budget.tokens.map(|amount| amount.0),
         },
@@ -603,7 +603,7 @@ impl WrittenWorkspace {
             };
             files.push(WorkspaceFile { source, dest: PathBuf::from(file.dest.value) });
         }
-        let keeps = words_of!(Keep);
+        let keeps = words_of!(KeepFiles);
         WorkspacePlan {
             from: self.from.map(|from| loading.path(from)),
             git: self.git.map(|git| GitSource {
@@ -615,7 +615,7 @@ impl WrittenWorkspace {
             setup: self.setup.into_iter().map(WrittenHook::hook).collect(),
             teardown: self.teardown.into_iter().map(WrittenHook::hook).collect(),
             env: self.env.0,
-            keep: word(self.keep.as_ref(), "keep", &keeps, Keep::from_word, loading),
+            keep: word(self.keep.as_ref(), "keep", &keeps, KeepFiles::from_word, loading),
             artifacts: self
                 .artifacts
                 .map(|patterns| ArtifactRules { include: patterns.0, exclude: Vec::new() }),
@@ -636,14 +636,14 @@ fn stays_inside(path: &Path) -> bool {
 }
 
 impl WrittenHook {
-    fn hook(self) -> Hook {
-        let timeout = self.timeout.unwrap_or(Hook::TIMEOUT);
-        Hook { timeout, ..Hook::new(self.line) }
+    fn hook(self) -> TrialHook {
+        let timeout = self.timeout.unwrap_or(TrialHook::TIMEOUT);
+        TrialHook { timeout, ..TrialHook::new(self.line) }
     }
 }
 
 /// Reads `targets:`.
-pub(super) fn targets(node: &Node, loading: &mut Loading<'_>) -> Vec<Target> {
+pub(super) fn targets(node: &Node, loading: &mut Loading<'_>) -> Vec<AgentTarget> {
     if node.as_map().is_none() {
         let message = format!("targets is a map of names, found {}", node.word());
         loading.error("wrong-type", node.span, message);
@@ -658,20 +658,20 @@ pub(super) fn targets(node: &Node, loading: &mut Loading<'_>) -> Vec<Target> {
 }
 
 impl WrittenTarget {
-    fn target(self, name: &str, node: &Node, loading: &mut Loading<'_>) -> Option<Target> {
+    fn target(self, name: &str, node: &Node, loading: &mut Loading<'_>) -> Option<AgentTarget> {
         let runner = self.runner(node, loading)?;
-        let (permissions, homes) = (words_of!(Permissions), words_of!(Home));
+        let (permissions, homes) = (words_of!(TrialPermissions), words_of!(Home));
         let permissions = word(
             self.permissions.as_ref(),
             "permissions",
             &permissions,
-            Permissions::from_word,
+            TrialPermissions::from_word,
             loading,
         );
         let home = word(self.home.as_ref(), "home", &homes, Home::from_word, loading);
-        Some(Target {
+        Some(AgentTarget {
             models: self.model.map(|texts| texts.0).unwrap_or_default(),
-            permissions: permissions.unwrap_or(Permissions::Workspace),
+            permissions: permissions.unwrap_or(TrialPermissions::Workspace),
             home: home.unwrap_or(Home::Fresh),
             env: self.env.0,
             timeout: self.timeout.map(duration),
@@ -683,7 +683,7 @@ impl WrittenTarget {
                 cache_write: price.cache_write,
             }),
             place: loading.place(node.span),
-            ..Target::new(name, runner)
+            ..AgentTarget::new(name, runner)
         })
     }
 

@@ -6,16 +6,16 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use toolmark_base::SortedMap;
 use toolmark_config::json;
-use toolmark_config::plain::{Keys, Plain, PlainText};
+use toolmark_config::plain::{JsonCursor, ObjectKeys, PlainText};
 use toolmark_grade::graders::{CallShapes, EXPECT, PlainExpect};
 use toolmark_grade::run_plan::RunSettings;
 use toolmark_grade::{
-    Case, CaseReader, Facts, Graders, LoadOptions, Loading, Match, Planned, StoredCases,
+    Case, CaseFacts, CaseReader, Graders, LoadOptions, Loading, Match, Planned, StoredCases,
 };
-use toolmark_outcome::{Context, SpecPlace};
+use toolmark_outcome::{CaseContext, SpecPlace};
 
 /// Builds cases from lines.
-struct Reader {
+struct StoredCaseReader {
     file: Arc<str>,
     directory: PathBuf,
     defaults: Defaults,
@@ -31,7 +31,7 @@ pub(super) fn open(
     defaults: &Defaults,
     loading: &Loading<'_>,
 ) -> Option<Arc<StoredCases>> {
-    let reader = Reader {
+    let reader = StoredCaseReader {
         file: path.to_string_lossy().into(),
         directory: path.parent().unwrap_or(Path::new(".")).to_owned(),
         defaults: defaults.clone(),
@@ -43,22 +43,22 @@ pub(super) fn open(
     (!stored.is_empty()).then(|| Arc::new(stored))
 }
 
-impl CaseReader for Reader {
-    fn facts<'l>(&self, line: &'l str, number: u32) -> Option<Facts<'l>> {
+impl CaseReader for StoredCaseReader {
+    fn facts<'l>(&self, line: &'l str, number: u32) -> Option<CaseFacts<'l>> {
         let plain = self.with_shapes(|shapes| {
             PlainCase::read(line, |cursor| PlainExpect::check(cursor, shapes).map(|_| ()))
         });
         if let Some((plain, ())) = plain {
             let asks_judge = self.defaults.built.iter().any(Planned::asks_judge);
             let id = Cow::Borrowed(plain.id);
-            return Some(Facts { id, prompt: None, traces: Vec::new(), asks_judge });
+            return Some(CaseFacts { id, prompt: None, traces: Vec::new(), asks_judge });
         }
         let case = self.read(line, number)?;
         if case.run != RunSettings::default() {
             // How it is run counts for the verdict of all its trials, so it is held.
             return None;
         }
-        Some(Facts {
+        Some(CaseFacts {
             asks_judge: case.graders.iter().any(Planned::asks_judge),
             id: Cow::Owned(case.id),
             prompt: case.matches.prompts.into_iter().next(),
@@ -71,7 +71,7 @@ impl CaseReader for Reader {
     }
 }
 
-impl Reader {
+impl StoredCaseReader {
     /// Calls `read` with the recorded call shapes. If another thread is using them, `read`
     /// gets empty ones instead of waiting.
     fn with_shapes<T>(&self, read: impl FnOnce(&mut CallShapes) -> T) -> T {
@@ -124,10 +124,10 @@ impl Reader {
             id: plain.id.to_owned(),
             tags: SortedMap::new(),
             matches: Match::default(),
-            context: Arc::new(Context {
+            context: Arc::new(CaseContext {
                 case: plain.id.to_owned(),
                 directory: self.directory.clone(),
-                ..Context::default()
+                ..CaseContext::default()
             }),
             graders: case::named_apart(graders),
             scoring: case::scoring(None, &self.defaults, &self.options),
@@ -152,12 +152,12 @@ impl<'l> PlainCase<'l> {
     /// Reads the case; `read` reads the expectation.
     fn read<T>(
         line: &'l str,
-        mut read: impl FnMut(&mut Plain<'l, '_>) -> Option<T>,
+        mut read: impl FnMut(&mut JsonCursor<'l, '_>) -> Option<T>,
     ) -> Option<(Self, T)> {
         let text = PlainText::new(line)?;
         let mut cursor = text.start();
         let (mut id, mut expect) = (None, None);
-        let mut keys = Keys::default();
+        let mut keys = ObjectKeys::default();
         cursor.peek()?;
         let start = cursor.at();
         cursor.take(b'{')?;
@@ -181,10 +181,10 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
     use serde_json::{Value, json};
-    use toolmark_grade::Selection;
+    use toolmark_grade::RunSelection;
     use toolmark_grade::{Grading, Plan};
     use toolmark_outcome::{Environment, Redactor};
-    use toolmark_trace::{Options, read};
+    use toolmark_trace::{ReadOptions, read};
 
     fn plan(spec: &str, cases: &str, stores_cases: bool) -> (tempfile::TempDir, Plan) {
         let dir = tempfile::tempdir().unwrap();
@@ -200,9 +200,9 @@ mod tests {
     fn outcomes(spec: &str, cases: &str, traces: &str, stores_cases: bool) -> Vec<String> {
         let (dir, plan) = plan(spec, cases, stores_cases);
         assert_eq!(plan.stored.is_some(), stores_cases, "{cases}");
-        let grading = Grading::new(&plan, None, Environment::default(), Selection::default());
+        let grading = Grading::new(&plan, None, Environment::default(), RunSelection::default());
         let traces = std::io::Cursor::new(traces.to_owned());
-        let runs = read(traces, "traces.jsonl", &Options::default()).unwrap();
+        let runs = read(traces, "traces.jsonl", &ReadOptions::default()).unwrap();
         let graded = runs.filter_map(|run| grading.grade(&run).ok()).collect();
         let result = grading.finish(graded, Vec::new()).redact(Redactor::new(true));
         let dir = dir.path().to_string_lossy();

@@ -11,9 +11,9 @@ use serde::Deserialize;
 use std::sync::Arc;
 use toolmark_check::Toolsets;
 use toolmark_config::{Problem, Spanned};
-use toolmark_feed::{FailureClass, Key, Role as ToolKind, failure_keys};
+use toolmark_feed::{FailureClass, IssueKey, KeyRole as ToolKind, failure_keys};
 use toolmark_grade::{Grader, GraderInfo, Taxonomy, schema_of};
-use toolmark_outcome::{CallRef, Evidence, Outcome, Role, Subject, excerpt};
+use toolmark_outcome::{CallRef, Evidence, EvidenceRole, Outcome, Subject, excerpt};
 use toolmark_trace::Trajectory;
 
 /// Maximum number of failures shown as evidence.
@@ -22,7 +22,7 @@ const MAX_SHOWN: usize = 10;
 /// A failure that must not recur.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(rename = "FailureConfig")]
-struct Config {
+struct FailureConfig {
     /// The kind of failure, as named by `toolmark feed`.
     #[schemars(schema_with = "class_schema")]
     class: Spanned<String>,
@@ -88,9 +88,9 @@ are.",
     example: "type: failure\nconfig:\n  class: missing-path\n  role: read",
     taxonomy: Taxonomy::TRAJECTORY,
     profiles: &[],
-    schema: schema_of::<Config>,
+    schema: schema_of::<FailureConfig>,
     build: |building| {
-        let config = building.read::<Config>()?;
+        let config = building.read::<FailureConfig>()?;
         let Some(class) = FailureClass::from_word(&config.class.value) else {
             let words: Vec<&str> = FailureClass::ALL.iter().map(|class| class.word()).collect();
             let message = format!("unknown class {}", toolmark_config::quoted(&config.class.value));
@@ -105,12 +105,12 @@ are.",
 
 struct NoFailure {
     class: FailureClass,
-    config: Config,
+    config: FailureConfig,
 }
 
 impl NoFailure {
-    fn counts(&self, key: &Key) -> bool {
-        let Key::Failure { role, class, template } = key else { return false };
+    fn counts(&self, key: &IssueKey) -> bool {
+        let IssueKey::Failure { role, class, template } = key else { return false };
         *class == self.class
             && self.config.role.is_none_or(|wanted| wanted.is(role))
             && self.config.tool.as_ref().is_none_or(|tool| *role == ToolKind::Tool(tool.clone()))
@@ -151,7 +151,7 @@ impl Grader for NoFailure {
         let evidence = found.into_iter().take(MAX_SHOWN).filter_map(|(run, index)| {
             let call = run.calls.get(index)?;
             let at = CallRef::new(index, call, Some(call.at.location().into()));
-            let evidence = Evidence::call(Role::Violation, "fails in this way", at);
+            let evidence = Evidence::call(EvidenceRole::Violation, "fails in this way", at);
             let text = call.result.as_ref()?.payload.as_ref()?.plain();
             Some(evidence.with_excerpt(&excerpt(&text)))
         });

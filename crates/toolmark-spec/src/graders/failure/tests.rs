@@ -2,7 +2,7 @@ use super::FAILURE;
 use serde_json::{Value, json};
 use toolmark_grade::testing::Kit;
 use toolmark_grade::{Graders, ask};
-use toolmark_outcome::{Context, Environment, Profile, Subject, View};
+use toolmark_outcome::{CaseContext, Environment, Profile, Subject, TrajectoryView};
 use toolmark_session::notation;
 
 const KIT: Kit = Kit(Graders(&[&FAILURE]));
@@ -10,9 +10,10 @@ const KIT: Kit = Kit(Graders(&[&FAILURE]));
 fn verdict(config: &Value, trace: &str) -> &'static str {
     let grader = KIT.build("failure", Profile::Toolmark, config);
     let grader = grader.unwrap_or_else(|problems| panic!("{config}: {problems:?}"));
-    let (context, environment) = (Context::default(), Environment::default());
+    let (context, environment) = (CaseContext::default(), Environment::default());
     let run = notation::parse(trace).unwrap();
-    let subject = Subject { view: View::whole(&run), context: &context, environment: &environment };
+    let subject =
+        Subject { view: TrajectoryView::whole(&run), context: &context, environment: &environment };
     ask(&*grader, &subject).verdict.word()
 }
 

@@ -13,7 +13,7 @@ use toolmark_check::config::unknown_rule;
 use toolmark_check::{Checker, RULES, Rule, Toolsets, rule_by_code};
 use toolmark_config::{Problem, Spanned};
 use toolmark_grade::{Grader, GraderInfo, Taxonomy, schema_of};
-use toolmark_outcome::{Confidence, Finding, Outcome, Role, Subject};
+use toolmark_outcome::{Confidence, EvidenceRole, Finding, Outcome, Subject};
 use toolmark_trace::Trajectory;
 
 /// Maximum number of findings shown as evidence.
@@ -22,7 +22,7 @@ const MAX_SHOWN: usize = 10;
 /// A fault that must not recur.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(rename = "FindingConfig")]
-struct Config {
+struct FindingConfig {
     /// Code of the rule, such as `S101`, or its name, such as `repeated-read`.
     #[schemars(schema_with = "rule_schema")]
     code: Spanned<String>,
@@ -101,9 +101,9 @@ arguments are.",
     example: "type: finding\nconfig:\n  code: S101\n  tool: Read",
     taxonomy: Taxonomy::TRAJECTORY,
     profiles: &[],
-    schema: schema_of::<Config>,
+    schema: schema_of::<FindingConfig>,
     build: |building| {
-        let config = building.read::<Config>()?;
+        let config = building.read::<FindingConfig>()?;
         let Some(rule) = rule_by_code(&config.code.value) else {
             building.problems.push(unknown_rule(&config.code));
             return None;
@@ -123,7 +123,7 @@ arguments are.",
 struct NoFinding {
     rule: &'static Rule,
     checker: Checker,
-    config: Config,
+    config: FindingConfig,
 }
 
 impl NoFinding {
@@ -173,7 +173,7 @@ impl Grader for NoFinding {
         let count = found.len();
         let evidence = found.into_iter().take(MAX_SHOWN).flat_map(|finding| finding.evidence);
         Outcome::binary(count == 0, reason)
-            .with_evidence(evidence.filter(|e| e.role != Role::Context || e.call.is_some()))
+            .with_evidence(evidence.filter(|e| e.role != EvidenceRole::Context || e.call.is_some()))
             .with_metric("findings", count)
     }
 }

@@ -4,8 +4,8 @@ use toolmark_check::promote::{Alike, case};
 use toolmark_check::{Checker, Expectation, RULES, Rule, Toolsets};
 use toolmark_grade::testing::Kit;
 use toolmark_grade::{Graders, ask};
-use toolmark_outcome::{Confidence, Context, Environment, Finding, Outcome};
-use toolmark_outcome::{Profile, Subject, View};
+use toolmark_outcome::{CaseContext, Confidence, Environment, Finding, Outcome};
+use toolmark_outcome::{Profile, Subject, TrajectoryView};
 use toolmark_session::notation;
 use toolmark_trace::Trajectory;
 
@@ -14,8 +14,9 @@ const KIT: Kit = Kit(Graders(&[&FINDING]));
 fn grade(config: &Value, run: &Trajectory) -> Outcome {
     let grader = KIT.build("finding", Profile::Toolmark, config);
     let grader = grader.unwrap_or_else(|problems| panic!("{config}: {problems:?}"));
-    let (context, environment) = (Context::default(), Environment::default());
-    let subject = Subject { view: View::whole(run), context: &context, environment: &environment };
+    let (context, environment) = (CaseContext::default(), Environment::default());
+    let subject =
+        Subject { view: TrajectoryView::whole(run), context: &context, environment: &environment };
     ask(&*grader, &subject)
 }
 
@@ -146,9 +147,9 @@ fn one_turn_is_only_about_its_calls() {
     let text = format!("user: x\n{}user: y\nGlob {{\"pattern\":\"*\"}} -> \"a\"\n", READ.repeat(2));
     let run = notation::parse(&text).unwrap();
     let grader = KIT.build("finding", Profile::Toolmark, &json!({"code": "S101"})).unwrap();
-    let (context, environment) = (Context::default(), Environment::default());
+    let (context, environment) = (CaseContext::default(), Environment::default());
     for (turn, verdict) in [(0, "fail"), (1, "pass")] {
-        let view = View::turn(&run, turn).unwrap();
+        let view = TrajectoryView::turn(&run, turn).unwrap();
         let subject = Subject { view, context: &context, environment: &environment };
         assert_eq!(ask(&*grader, &subject).verdict.word(), verdict, "turn {turn}");
     }

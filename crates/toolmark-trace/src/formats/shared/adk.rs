@@ -3,10 +3,10 @@
 //! those of its web server.
 
 use super::positional::Positional;
-use crate::builder::{Answer, Builder, NewCall};
+use crate::builder::{NewCall, ReaderResult, TrajectoryBuilder};
 use crate::format::Record;
 use crate::model::{
-    Actor, Convention, EventKind, Level, Status, Text, Tokens, ToolName, Usage, time,
+    Actor, Convention, EventKind, Status, StatusLevel, Text, ToolName, Usage, UsageTokens, time,
 };
 use jiff::Timestamp;
 use toolmark_scan::Value;
@@ -56,17 +56,17 @@ pub(crate) fn is_response(part: Value<'_>) -> bool {
 
 /// Reader of the parts of one run.
 #[derive(Default)]
-pub(crate) struct Parts {
+pub(crate) struct AdkParts {
     open: Positional,
     /// Last code that the model ran.
     code: Option<u32>,
 }
 
-impl Parts {
+impl AdkParts {
     /// Reads one part of an agent's content, or a result for the agent.
     pub(crate) fn part(
         &mut self,
-        b: &mut Builder,
+        b: &mut TrajectoryBuilder,
         record: &Record<'_>,
         part: Value<'_>,
         step: Option<u32>,
@@ -102,11 +102,11 @@ impl Parts {
             b.run.calls[call as usize].actor = Actor::Provider;
             self.code = Some(call);
         } else if let Some(result) = get(part, "code_execution_result") {
-            let answer = Answer::new(record.payload_at(result, "output"), at).time(time);
+            let answer = ReaderResult::new(record.payload_at(result, "output"), at).time(time);
             let answer = match result.get("outcome").and_then(Value::inner) {
                 Some("OUTCOME_OK") => answer.protocol(false),
                 Some("OUTCOME_DEADLINE_EXCEEDED") => {
-                    answer.status(Status::Interrupted, Level::Protocol)
+                    answer.status(Status::Interrupted, StatusLevel::Protocol)
                 }
                 Some(_) => answer.protocol(true),
                 None => answer,
@@ -127,7 +127,7 @@ impl Parts {
     /// Reads a `function_call`; returns its index.
     pub(crate) fn call(
         &mut self,
-        b: &mut Builder,
+        b: &mut TrajectoryBuilder,
         record: &Record<'_>,
         call: Value<'_>,
         step: u32,
@@ -149,13 +149,13 @@ impl Parts {
     /// name.
     pub(crate) fn response(
         &mut self,
-        b: &mut Builder,
+        b: &mut TrajectoryBuilder,
         record: &Record<'_>,
         response: Value<'_>,
         time: Option<Timestamp>,
     ) {
         let body = response.get("response");
-        let answer = Answer::new(body.map(|r| record.payload(r)), record.at_value(response));
+        let answer = ReaderResult::new(body.map(|r| record.payload(r)), record.at_value(response));
         let answer = match body.and_then(failure) {
             Some(failed) => answer.time(time).protocol(failed),
             None => answer.time(time),
@@ -177,7 +177,7 @@ fn failure(body: Value<'_>) -> Option<bool> {
 /// Reads a `usage_metadata`.
 pub(crate) fn usage(metadata: Value<'_>) -> Usage {
     let count = |key| get(metadata, key).and_then(Value::as_u64);
-    let tokens = Tokens {
+    let tokens = UsageTokens {
         input: count("prompt_token_count").unwrap_or(0),
         output: count("candidates_token_count").unwrap_or(0),
         cache_read: count("cached_content_token_count").unwrap_or(0),
@@ -195,7 +195,7 @@ pub(crate) fn stated_time(value: Value<'_>, key: &str) -> Option<Timestamp> {
 }
 
 /// Reads a turn of the old eval files: a query, and the expected calls and answer.
-pub(crate) fn old_turn(b: &mut Builder, record: &Record<'_>, turn: Value<'_>) {
+pub(crate) fn old_turn(b: &mut TrajectoryBuilder, record: &Record<'_>, turn: Value<'_>) {
     let at = record.at_value(turn);
     b.user(record.payload_at(turn, "query"), None, at.clone());
     let step = b.step(None, None, at);
@@ -210,7 +210,7 @@ pub(crate) fn old_turn(b: &mut Builder, record: &Record<'_>, turn: Value<'_>) {
             at: record.at_value(call),
         });
         if let Some(output) = call.get("mock_tool_output") {
-            let answer = Answer::new(Some(record.payload(output)), record.at_value(output));
+            let answer = ReaderResult::new(Some(record.payload(output)), record.at_value(output));
             b.answer_call(index, answer);
         }
     }

@@ -3,16 +3,17 @@
 //! snake case on disk; both are read.
 
 use super::events::{declared_error, unknown_member};
-use crate::builder::{Answer, Builder, NewCall};
+use crate::builder::{NewCall, ReaderResult, TrajectoryBuilder};
 use crate::format::Record;
 use crate::model::{
-    Convention, Cost, EventKind, Fact, Level, Status, Text, Tokens, ToolName, Usage, time,
+    Convention, Cost, EventKind, Fact, Status, StatusLevel, Text, ToolName, Usage, UsageTokens,
+    time,
 };
 use jiff::{SignedDuration, Timestamp};
 use toolmark_scan::Value;
 
 /// Reads one message of a run.
-pub(crate) fn message(b: &mut Builder, record: &Record<'_>, message: Value<'_>) {
+pub(crate) fn message(b: &mut TrajectoryBuilder, record: &Record<'_>, message: Value<'_>) {
     let (mut role, mut content, mut calls, mut usage) = (None, None, None, None);
     let (mut start, mut end) = (None, None);
     for (key, value) in message.fields() {
@@ -53,9 +54,14 @@ pub(crate) fn message(b: &mut Builder, record: &Record<'_>, message: Value<'_>) 
 }
 
 /// Reads a result in a separate message, as some providers pass it through.
-fn tool_message(b: &mut Builder, record: &Record<'_>, message: Value<'_>, time: Option<Timestamp>) {
+fn tool_message(
+    b: &mut TrajectoryBuilder,
+    record: &Record<'_>,
+    message: Value<'_>,
+    time: Option<Timestamp>,
+) {
     let payload = record.payload_at(message, "content");
-    let answer = Answer::new(payload, record.at_value(message)).time(time);
+    let answer = ReaderResult::new(payload, record.at_value(message)).time(time);
     let id = message.get("tool_call_id").or_else(|| message.get("toolCallId"));
     if let Some(id) = id.and_then(Value::str) {
         b.answer(&*id, answer);
@@ -70,7 +76,12 @@ fn tool_message(b: &mut Builder, record: &Record<'_>, message: Value<'_>, time: 
 /// AgentV counts every entry of the list, whatever its id: ids may repeat, or be empty.
 /// Its importers list some calls twice, as they were asked for and as they were carried
 /// out; only that is one call ([`asked_for`]).
-pub(crate) fn call(b: &mut Builder, record: &Record<'_>, item: Value<'_>, step: Option<u32>) {
+pub(crate) fn call(
+    b: &mut TrajectoryBuilder,
+    record: &Record<'_>,
+    item: Value<'_>,
+    step: Option<u32>,
+) {
     let (mut id, mut tool, mut name) = (None, None, None);
     let (mut input, mut output, mut status) = (None, None, None);
     let (mut start, mut end, mut duration) = (None, None, None);
@@ -110,7 +121,7 @@ pub(crate) fn call(b: &mut Builder, record: &Record<'_>, item: Value<'_>, step: 
     if !is_answered {
         return;
     }
-    let mut answer = Answer::new(output, at).time(end);
+    let mut answer = ReaderResult::new(output, at).time(end);
     if let Some((status, level)) = status.and_then(status_of) {
         answer = answer.status(status, level);
         b.run.fidelity.gain(Fact::Status);
@@ -120,7 +131,7 @@ pub(crate) fn call(b: &mut Builder, record: &Record<'_>, item: Value<'_>, step: 
 
 /// The call with no result so far that an entry with a result is the other half of: the
 /// same id, tool and input.
-fn asked_for(b: &Builder, new: &NewCall) -> Option<u32> {
+fn asked_for(b: &TrajectoryBuilder, new: &NewCall) -> Option<u32> {
     let id = new.id.as_ref()?.get();
     let known = b.find(&id).filter(|_| !id.is_empty())?;
     let call = b.run.calls.get(known as usize)?;
@@ -128,12 +139,12 @@ fn asked_for(b: &Builder, new: &NewCall) -> Option<u32> {
     is_same.then_some(known)
 }
 
-fn status_of(word: &str) -> Option<(Status, Level)> {
+fn status_of(word: &str) -> Option<(Status, StatusLevel)> {
     Some(match word {
-        "ok" | "success" => (Status::Succeeded, Level::Protocol),
-        "error" => (Status::Failed, Level::Protocol),
-        "timeout" => (Status::Interrupted, Level::Protocol),
-        "cancelled" | "canceled" => (Status::Interrupted, Level::Denial),
+        "ok" | "success" => (Status::Succeeded, StatusLevel::Protocol),
+        "error" => (Status::Failed, StatusLevel::Protocol),
+        "timeout" => (Status::Interrupted, StatusLevel::Protocol),
+        "cancelled" | "canceled" => (Status::Interrupted, StatusLevel::Denial),
         _ => return None,
     })
 }
@@ -146,8 +157,8 @@ fn span(start: Option<Timestamp>, end: Option<Timestamp>) -> Option<SignedDurati
 /// AgentV passes its providers' counts through; most of them include the cache.
 const CONVENTION: Convention = Convention::INCLUSIVE;
 
-fn tokens(usage: Value<'_>) -> Tokens {
-    let mut tokens = Tokens::default();
+fn tokens(usage: Value<'_>) -> UsageTokens {
+    let mut tokens = UsageTokens::default();
     for (key, value) in usage.fields() {
         let slot = match key.inner().unwrap_or("") {
             "input" => &mut tokens.input,
@@ -162,25 +173,25 @@ fn tokens(usage: Value<'_>) -> Tokens {
 }
 
 /// Reads the usage of a whole run.
-pub(crate) fn usage(b: &mut Builder, usage: Value<'_>) {
+pub(crate) fn usage(b: &mut TrajectoryBuilder, usage: Value<'_>) {
     if usage.is_object() {
         b.run.usage = Some(Usage::new(tokens(usage), CONVENTION));
     }
 }
 
 /// Reads the cost of a whole run.
-pub(crate) fn cost(b: &mut Builder, usd: Value<'_>) {
+pub(crate) fn cost(b: &mut TrajectoryBuilder, usd: Value<'_>) {
     b.run.cost = usd.as_f64().and_then(Cost::from_usd).or(b.run.cost);
 }
 
 /// Reads the duration of a whole run.
-pub(crate) fn duration(b: &mut Builder, millis: Value<'_>) {
+pub(crate) fn duration(b: &mut TrajectoryBuilder, millis: Value<'_>) {
     let duration = millis.as_f64().and_then(time::millis);
     b.run.stated.duration = duration.or(b.run.stated.duration);
 }
 
 /// Reads the source of a run: `{provider, session_id, model, cwd, version, …}`.
-pub(crate) fn source(b: &mut Builder, record: &Record<'_>, source: Value<'_>) {
+pub(crate) fn source(b: &mut TrajectoryBuilder, record: &Record<'_>, source: Value<'_>) {
     let run = &mut b.run;
     for (key, value) in source.fields() {
         let slot = match key.inner().unwrap_or("") {
@@ -199,7 +210,7 @@ pub(crate) fn source(b: &mut Builder, record: &Record<'_>, source: Value<'_>) {
 }
 
 /// Reads the error of a whole run.
-pub(crate) fn error(b: &mut Builder, record: &Record<'_>, error: Value<'_>) {
+pub(crate) fn error(b: &mut TrajectoryBuilder, record: &Record<'_>, error: Value<'_>) {
     if !error.is_null() {
         b.run.completeness.declared_error = declared_error(record, error);
         b.event(EventKind::Error, Some(record.payload(error)), None, None, record.at_value(error));

@@ -2,17 +2,17 @@
 //! and several other agents write.
 
 use super::exit_code;
-use crate::builder::{Answer, Builder, NewCall};
+use crate::builder::{NewCall, ReaderResult, TrajectoryBuilder};
 use crate::denials;
 use crate::format::Record;
-use crate::model::{Actor, EventKind, Level, Status, Text, Tokens, ToolName};
+use crate::model::{Actor, EventKind, Status, StatusLevel, Text, ToolName, UsageTokens};
 use jiff::Timestamp;
 use std::borrow::Cow;
 use toolmark_scan::Value;
 
 /// Reads the content of an assistant message: text, reasoning and calls of `step`.
 pub(crate) fn assistant(
-    b: &mut Builder,
+    b: &mut TrajectoryBuilder,
     record: &Record<'_>,
     content: Value<'_>,
     step: u32,
@@ -30,7 +30,7 @@ pub(crate) fn assistant(
 }
 
 fn assistant_block(
-    b: &mut Builder,
+    b: &mut TrajectoryBuilder,
     record: &Record<'_>,
     block: Value<'_>,
     step: u32,
@@ -77,7 +77,7 @@ fn assistant_block(
 
 /// Reads a `tool_result` block, which answers its call. Returns the call's index.
 pub(crate) fn tool_result(
-    b: &mut Builder,
+    b: &mut TrajectoryBuilder,
     record: &Record<'_>,
     block: Value<'_>,
     time: Option<Timestamp>,
@@ -87,20 +87,20 @@ pub(crate) fn tool_result(
 }
 
 /// Reads the payload, status and exit code of a `tool_result` block.
-pub(crate) fn result_answer(record: &Record<'_>, block: Value<'_>) -> Answer {
+pub(crate) fn result_answer(record: &Record<'_>, block: Value<'_>) -> ReaderResult {
     let content = block.get("content");
     let failed = block.get("is_error").and_then(Value::as_bool).unwrap_or(false)
         || content
             .and_then(|c| c.get("type"))
             .and_then(Value::inner)
             .is_some_and(|t| t.ends_with("_error"));
-    let answer = Answer::new(content.map(|c| record.payload(c)), record.at_value(block));
+    let answer = ReaderResult::new(content.map(|c| record.payload(c)), record.at_value(block));
     if !failed {
         return answer.protocol(false);
     }
     let text = content.map(first_text).unwrap_or_default();
     let answer = match refusal(&text) {
-        Some(status) => answer.status(status, Level::Denial),
+        Some(status) => answer.status(status, StatusLevel::Denial),
         None => answer.protocol(true),
     };
     answer.exit_code(exit_code::in_header(&text))
@@ -124,8 +124,8 @@ pub(crate) fn refusal(text: &str) -> Option<Status> {
 }
 
 /// Reads the `usage` object of a message.
-pub(crate) fn usage(usage: Value<'_>) -> Tokens {
-    let mut tokens = Tokens::default();
+pub(crate) fn usage(usage: Value<'_>) -> UsageTokens {
+    let mut tokens = UsageTokens::default();
     for (key, value) in usage.fields() {
         let slot = match key.inner().unwrap_or("") {
             "input_tokens" => &mut tokens.input,

@@ -2,7 +2,7 @@
 //! (`{id, name, arguments}`, `{function: "name", args}`).
 
 use super::chat_message;
-use crate::builder::{Builder, NewCall};
+use crate::builder::{NewCall, TrajectoryBuilder};
 use crate::format::Record;
 use crate::model::{EventKind, ToolName, Usage};
 use jiff::Timestamp;
@@ -34,7 +34,7 @@ pub(crate) fn new_call(
 /// Reads the content of an assistant message: text and reasoning of `step`. Blocks keep their
 /// text under `text` or, in AgentDojo, under `content`.
 pub(crate) fn words(
-    b: &mut Builder,
+    b: &mut TrajectoryBuilder,
     record: &Record<'_>,
     content: Value<'_>,
     step: Option<u32>,

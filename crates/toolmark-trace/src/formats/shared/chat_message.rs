@@ -2,10 +2,10 @@
 
 use super::events::unknown_member;
 use super::positional::Positional;
-use crate::builder::{Answer, Builder, NewCall};
+use crate::builder::{NewCall, ReaderResult, TrajectoryBuilder};
 use crate::format::Record;
 use crate::model::{
-    Actor, Convention, EventKind, Level, Payload, Status, Text, Tokens, ToolName, Usage,
+    Actor, Convention, EventKind, Payload, Status, StatusLevel, Text, ToolName, Usage, UsageTokens,
     names_call, time,
 };
 use jiff::Timestamp;
@@ -19,7 +19,7 @@ pub(crate) struct Chat {
 
 /// The members of a message, read in one pass.
 #[derive(Default)]
-struct Message<'a> {
+struct ChatMessage<'a> {
     role: &'a str,
     id: Option<Value<'a>>,
     name: Option<Value<'a>>,
@@ -36,7 +36,7 @@ struct Message<'a> {
     odd: Option<(&'a str, Value<'a>)>,
 }
 
-impl<'a> Message<'a> {
+impl<'a> ChatMessage<'a> {
     fn new(value: Value<'a>) -> Self {
         let mut message = Self::default();
         for (key, value) in value.fields().filter(|(_, v)| !v.is_null()) {
@@ -69,13 +69,13 @@ impl Chat {
     /// Reads one message; returns its step if the assistant wrote it.
     pub(crate) fn message(
         &mut self,
-        b: &mut Builder,
+        b: &mut TrajectoryBuilder,
         record: &Record<'_>,
         value: Value<'_>,
         time: Option<Timestamp>,
     ) -> Option<u32> {
         let at = record.at_value(value);
-        let message = Message::new(value);
+        let message = ChatMessage::new(value);
         let time = message.time.or(time);
         let text = message.content.map(|c| record.payload(c));
         match message.role {
@@ -101,10 +101,10 @@ impl Chat {
 
     fn assistant(
         &mut self,
-        b: &mut Builder,
+        b: &mut TrajectoryBuilder,
         record: &Record<'_>,
         value: Value<'_>,
-        message: &Message<'_>,
+        message: &ChatMessage<'_>,
         time: Option<Timestamp>,
     ) -> u32 {
         let step = b.step(None, time, record.at_value(value));
@@ -152,7 +152,7 @@ impl Chat {
     /// Reads a part of an assistant's content.
     fn part(
         &mut self,
-        b: &mut Builder,
+        b: &mut TrajectoryBuilder,
         record: &Record<'_>,
         part: Value<'_>,
         step: u32,
@@ -191,7 +191,7 @@ impl Chat {
 
     fn call(
         &mut self,
-        b: &mut Builder,
+        b: &mut TrajectoryBuilder,
         record: &Record<'_>,
         call: Value<'_>,
         step: u32,
@@ -227,10 +227,10 @@ impl Chat {
     /// Reads a message that holds one result, or several as parts of its content.
     fn results(
         &mut self,
-        b: &mut Builder,
+        b: &mut TrajectoryBuilder,
         record: &Record<'_>,
         value: Value<'_>,
-        message: &Message<'_>,
+        message: &ChatMessage<'_>,
         time: Option<Timestamp>,
     ) {
         let parts = message.content.into_iter().flat_map(Value::items);
@@ -250,7 +250,7 @@ impl Chat {
             if kind.starts_with("error") {
                 answer = answer.protocol(true);
             } else if kind == "execution-denied" {
-                answer = answer.status(Status::Denied, Level::Denial);
+                answer = answer.status(Status::Denied, StatusLevel::Denial);
             }
             self.open.answer(b, part.get("toolCallId"), part.get("toolName"), answer);
         }
@@ -258,8 +258,8 @@ impl Chat {
 }
 
 /// Reads a result and the error fields that the dialects add to it; the API itself has none.
-fn result_answer(record: &Record<'_>, value: Value<'_>, payload: Option<Payload>) -> Answer {
-    let answer = Answer::new(payload, record.at_value(value));
+fn result_answer(record: &Record<'_>, value: Value<'_>, payload: Option<Payload>) -> ReaderResult {
+    let answer = ReaderResult::new(payload, record.at_value(value));
     let mut failed = None;
     for (key, value) in value.fields().filter(|(_, v)| !v.is_null()) {
         match key.inner().unwrap_or("") {
@@ -268,7 +268,7 @@ fn result_answer(record: &Record<'_>, value: Value<'_>, payload: Option<Payload>
                 Some("error" | "failed") => failed = Some(true),
                 Some("success" | "ok" | "completed") => failed = Some(false),
                 Some("denied" | "rejected") => {
-                    return answer.status(Status::Denied, Level::Denial);
+                    return answer.status(Status::Denied, StatusLevel::Denial);
                 }
                 _ => {}
             },
@@ -286,7 +286,7 @@ fn result_answer(record: &Record<'_>, value: Value<'_>, payload: Option<Payload>
 
 /// Reads usage in the format of the chat API or the Responses API.
 pub(crate) fn usage(usage: Value<'_>) -> Option<Usage> {
-    let mut tokens = Tokens::default();
+    let mut tokens = UsageTokens::default();
     let (mut stated_total, mut cached, mut is_usage) = (None, None, false);
     for (key, value) in usage.fields().filter(|(_, v)| !v.is_null()) {
         match key.inner().unwrap_or("") {

@@ -1,16 +1,18 @@
 //! Code shared by Claude Code's session files, its stream and its hooks.
 
 use super::anthropic;
-use crate::builder::Builder;
+use crate::builder::TrajectoryBuilder;
 use crate::format::Record;
-use crate::model::{At, Convention, Ending, EventKind, Level, Payload, Status, Text, Usage, time};
+use crate::model::{
+    At, Convention, Ending, EventKind, Payload, Status, StatusLevel, Text, Usage, time,
+};
 use jiff::Timestamp;
 use toolmark_scan::Value;
 
 /// Reads a message of the assistant: a model response, or an error message that the client
 /// wrote in its place.
 pub(crate) fn assistant(
-    b: &mut Builder,
+    b: &mut TrajectoryBuilder,
     record: &Record<'_>,
     message: Value<'_>,
     is_api_error: bool,
@@ -58,7 +60,7 @@ pub(crate) fn assistant(
 }
 
 /// Adds a skill event for a call of the `Skill` tool.
-pub(crate) fn skill_event(b: &mut Builder, index: usize, time: Option<Timestamp>) {
+pub(crate) fn skill_event(b: &mut TrajectoryBuilder, index: usize, time: Option<Timestamp>) {
     let call = &b.run.calls[index];
     if !call.name.original.is("Skill") {
         return;
@@ -72,7 +74,7 @@ pub(crate) fn skill_event(b: &mut Builder, index: usize, time: Option<Timestamp>
 }
 
 /// Adds the data of the structured copy of a result.
-pub(crate) fn enrich(b: &mut Builder, record: &Record<'_>, call: u32, result: Value<'_>) {
+pub(crate) fn enrich(b: &mut TrajectoryBuilder, record: &Record<'_>, call: u32, result: Value<'_>) {
     if !result.is_object() {
         return;
     }
@@ -85,7 +87,7 @@ pub(crate) fn enrich(b: &mut Builder, record: &Record<'_>, call: u32, result: Va
             "agentId" => call.spawned = record.text(value),
             "interrupted" if value.as_bool() == Some(true) && call.status == Status::Failed => {
                 call.status = Status::Interrupted;
-                call.level = Level::Protocol;
+                call.level = StatusLevel::Protocol;
             }
             _ => {}
         }

@@ -148,10 +148,12 @@ pub(crate) fn user_words(record: &Record<'_>, content: Value<'_>) -> UserWords {
     let whole = || UserWords::Request(record.payload(content));
     if content.is_string() {
         return match words_of(content) {
-            Words::All => whole(),
-            Words::Rest(rest) => UserWords::Request(owned(rest)),
-            Words::Command(typed, is_local) => UserWords::Command { typed: owned(typed), is_local },
-            Words::Client(is_output) => UserWords::Client { is_output },
+            ClaudeWords::All => whole(),
+            ClaudeWords::Rest(rest) => UserWords::Request(owned(rest)),
+            ClaudeWords::Command(typed, is_local) => {
+                UserWords::Command { typed: owned(typed), is_local }
+            }
+            ClaudeWords::Client(is_output) => UserWords::Client { is_output },
         };
     }
     let (mut asked, mut others, mut is_mixed, mut is_output) = (String::new(), 0, false, false);
@@ -161,12 +163,12 @@ pub(crate) fn user_words(record: &Record<'_>, content: Value<'_>) -> UserWords {
             continue;
         };
         let words = match words_of(text) {
-            Words::All => text.str().unwrap_or_default(),
-            Words::Rest(rest) => Cow::Owned(rest),
-            Words::Command(typed, is_local) => {
+            ClaudeWords::All => text.str().unwrap_or_default(),
+            ClaudeWords::Rest(rest) => Cow::Owned(rest),
+            ClaudeWords::Command(typed, is_local) => {
                 return UserWords::Command { typed: owned(typed), is_local };
             }
-            Words::Client(output) => {
+            ClaudeWords::Client(output) => {
                 is_output |= output;
                 is_mixed = true;
                 continue;
@@ -188,38 +190,38 @@ fn owned(text: String) -> Payload {
     Payload::text(Text::owned(text))
 }
 
-enum Words {
+enum ClaudeWords {
     All,
     Rest(String),
     Command(String, bool),
     Client(bool),
 }
 
-fn words_of(text: Value<'_>) -> Words {
+fn words_of(text: Value<'_>) -> ClaudeWords {
     // Hardly any text begins like one of the client's; the others are not decoded.
     let first = text.inner().and_then(|inner| inner.bytes().next());
     if !matches!(first, Some(b'<' | b'[' | b'B' | b'C' | b'S' | b'T' | b' ' | b'\\')) {
-        return Words::All;
+        return ClaudeWords::All;
     }
     sort_words(&text.str().unwrap_or_default())
 }
 
-fn sort_words(text: &str) -> Words {
+fn sort_words(text: &str) -> ClaudeWords {
     let mut rest = text.trim_start();
     let whole = rest.len();
     let mut is_output = false;
     loop {
         if let Some((typed, is_local)) = command(rest) {
-            return Words::Command(typed, is_local);
+            return ClaudeWords::Command(typed, is_local);
         }
         let Some(after) = after_client_text(rest) else { break };
         is_output |= OUTPUT_TAGS.iter().any(|tag| has_tag(rest, tag));
         rest = after.trim_start();
     }
     match rest.len() {
-        0 if whole > 0 => Words::Client(is_output),
-        length if length == whole => Words::All,
-        _ => Words::Rest(rest.to_owned()),
+        0 if whole > 0 => ClaudeWords::Client(is_output),
+        length if length == whole => ClaudeWords::All,
+        _ => ClaudeWords::Rest(rest.to_owned()),
     }
 }
 
@@ -263,12 +265,12 @@ mod tests {
 
     fn sketch(text: &str) -> String {
         match sort_words(text) {
-            Words::All => "all".to_owned(),
-            Words::Rest(rest) => format!("rest: {rest}"),
-            Words::Command(typed, true) => format!("local: {typed}"),
-            Words::Command(typed, false) => format!("prompt: {typed}"),
-            Words::Client(false) => "client".to_owned(),
-            Words::Client(true) => "output".to_owned(),
+            ClaudeWords::All => "all".to_owned(),
+            ClaudeWords::Rest(rest) => format!("rest: {rest}"),
+            ClaudeWords::Command(typed, true) => format!("local: {typed}"),
+            ClaudeWords::Command(typed, false) => format!("prompt: {typed}"),
+            ClaudeWords::Client(false) => "client".to_owned(),
+            ClaudeWords::Client(true) => "output".to_owned(),
         }
     }
 

@@ -1,10 +1,11 @@
 //! Parts shared by several Codex formats: token totals, the outcome of calls, text that Codex
 //! adds to user messages, and the first record of a session.
 
-use crate::builder::Builder;
+use crate::builder::TrajectoryBuilder;
 use crate::format::Record;
 use crate::model::{
-    Convention, EventKind, Level, Payload, Status, Step, Text, Tokens, ToolDefinition, Usage, time,
+    Convention, EventKind, Payload, Status, StatusLevel, Step, Text, ToolDefinition, Usage,
+    UsageTokens, time,
 };
 use jiff::SignedDuration;
 use toolmark_scan::{Value, unescape};
@@ -69,13 +70,13 @@ pub(crate) const NOTED_EVENTS: &[&str] = &[
 /// Cumulative token counts of a run, or the counts of one response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Totals {
-    pub(crate) tokens: Tokens,
+    pub(crate) tokens: UsageTokens,
     pub(crate) total: Option<u64>,
 }
 
 impl Totals {
     pub(crate) fn new(usage: Value<'_>) -> Self {
-        let mut tokens = Tokens::default();
+        let mut tokens = UsageTokens::default();
         let mut total = None;
         for (key, value) in usage.fields() {
             let slot = match key.inner().unwrap_or("") {
@@ -106,7 +107,7 @@ impl Totals {
         let before = before.filter(|b| all(b) <= all(&self));
         let past = before.map(|b| b.tokens).unwrap_or_default();
         let now = self.tokens;
-        let tokens = Tokens {
+        let tokens = UsageTokens {
             input: now.input.saturating_sub(past.input),
             output: now.output.saturating_sub(past.output),
             cache_read: now.cache_read.saturating_sub(past.cache_read),
@@ -122,15 +123,15 @@ impl Totals {
 
 /// Outcome of a call, read from an event about it.
 #[derive(Default)]
-pub(crate) struct Mark<'a> {
-    pub(crate) status: Option<(Status, Level)>,
+pub(crate) struct CodexOutcome<'a> {
+    pub(crate) status: Option<(Status, StatusLevel)>,
     pub(crate) exit_code: Option<i64>,
     pub(crate) duration: Option<SignedDuration>,
     /// Thread of the agent that the call started.
     pub(crate) new_thread: Option<Value<'a>>,
 }
 
-impl<'a> Mark<'a> {
+impl<'a> CodexOutcome<'a> {
     pub(crate) fn new(event: Value<'a>) -> Self {
         let mut mark = Self::default();
         let (mut word, mut failed) = (None, None);
@@ -150,8 +151,8 @@ impl<'a> Mark<'a> {
                 _ => {}
             }
         }
-        let by_code = mark.exit_code.map(|code| (outcome(code != 0), Level::ExitCode));
-        let by_field = failed.map(|failed| (outcome(failed), Level::Protocol));
+        let by_code = mark.exit_code.map(|code| (outcome(code != 0), StatusLevel::ExitCode));
+        let by_field = failed.map(|failed| (outcome(failed), StatusLevel::Protocol));
         let denied = word.filter(|(status, _)| *status == Status::Denied);
         mark.status = denied.or(by_field).or(by_code).or(word);
         mark
@@ -163,11 +164,11 @@ fn outcome(failed: bool) -> Status {
 }
 
 /// Parses the values of a `status` field that give the outcome of a call.
-pub(crate) fn status_word(status: Value<'_>) -> Option<(Status, Level)> {
+pub(crate) fn status_word(status: Value<'_>) -> Option<(Status, StatusLevel)> {
     match status.inner()? {
-        "completed" => Some((Status::Succeeded, Level::Protocol)),
-        "failed" => Some((Status::Failed, Level::Protocol)),
-        "declined" => Some((Status::Denied, Level::Denial)),
+        "completed" => Some((Status::Succeeded, StatusLevel::Protocol)),
+        "failed" => Some((Status::Failed, StatusLevel::Protocol)),
+        "declined" => Some((Status::Denied, StatusLevel::Denial)),
         _ => None,
     }
 }
@@ -322,7 +323,7 @@ pub(crate) fn tool_definitions(record: &Record<'_>, tools: Value<'_>) -> Vec<Too
 
 /// Marks each message as a step: without marked responses, only messages are known to belong
 /// to different ones.
-pub(crate) fn messages_as_steps(b: &mut Builder) {
+pub(crate) fn messages_as_steps(b: &mut TrajectoryBuilder) {
     let run = &mut b.run;
     let mut steps = Vec::new();
     for event in &mut run.events {
@@ -346,7 +347,7 @@ mod tests {
     #[test]
     fn totals_that_fall_began_anew() {
         let at = |input, total| Totals {
-            tokens: Tokens { input, ..Tokens::default() },
+            tokens: UsageTokens { input, ..UsageTokens::default() },
             total: Some(total),
         };
         assert_eq!(at(10, 12).since(None).total(), 12);

@@ -5,8 +5,8 @@
 //! the format of a message, not in this.
 
 use super::tool_definitions;
-use crate::builder::Builder;
-use crate::format::{Format, Out, Probe, Reader, Record};
+use crate::builder::TrajectoryBuilder;
+use crate::format::{Format, FormatProbe, Out, Reader, Record};
 use crate::model::{Cost, time};
 use jiff::Timestamp;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -14,7 +14,7 @@ use toolmark_scan::Value;
 
 /// Message format of one family of clients. A value exists for one conversation and may keep
 /// state between its messages.
-pub(crate) trait Dialect: Default + Send + 'static {
+pub(crate) trait MessageDialect: Default + Send + 'static {
     /// Format of the conversations.
     const FORMAT: &'static dyn Format;
 
@@ -24,16 +24,16 @@ pub(crate) trait Dialect: Default + Send + 'static {
     }
 
     /// Reads the part of a document before its messages (a separate system prompt).
-    fn before(&mut self, _b: &mut Builder, _record: &Record<'_>, _document: Value<'_>) {}
+    fn before(&mut self, _b: &mut TrajectoryBuilder, _record: &Record<'_>, _document: Value<'_>) {}
 
     /// Reads one message.
-    fn message(&mut self, b: &mut Builder, record: &Record<'_>, message: Value<'_>);
+    fn message(&mut self, b: &mut TrajectoryBuilder, record: &Record<'_>, message: Value<'_>);
 
     /// Reads the part of a document after its messages: the response to a stored request.
-    fn after(&mut self, _b: &mut Builder, _record: &Record<'_>, _document: Value<'_>) {}
+    fn after(&mut self, _b: &mut TrajectoryBuilder, _record: &Record<'_>, _document: Value<'_>) {}
 
     /// Called after the last message.
-    fn close(&mut self, _b: &mut Builder) {}
+    fn close(&mut self, _b: &mut TrajectoryBuilder) {}
 }
 
 /// Returns the list of messages of a document.
@@ -54,7 +54,7 @@ pub(crate) fn messages(document: Value<'_>) -> Option<Value<'_>> {
 }
 
 /// Returns whether the records have the mark of a format that only looks like a chat.
-pub(crate) fn has_owner(probe: &Probe<'_>) -> bool {
+pub(crate) fn has_owner(probe: &FormatProbe<'_>) -> bool {
     probe.any(|r| {
         r.get("trajectory_format").is_some()
             || r.get("record_type").is_some()
@@ -63,14 +63,14 @@ pub(crate) fn has_owner(probe: &Probe<'_>) -> bool {
 }
 
 /// Returns some of the messages at the start of a file, for detection.
-pub(crate) fn sample<'a>(probe: &Probe<'a>) -> Vec<Value<'a>> {
+pub(crate) fn sample<'a>(probe: &FormatProbe<'a>) -> Vec<Value<'a>> {
     sample_with(probe, messages)
 }
 
 /// Returns some of the messages at the start of a file, for dialects in which `list` returns
 /// the messages of a document.
 pub(crate) fn sample_with<'a>(
-    probe: &Probe<'a>,
+    probe: &FormatProbe<'a>,
     list: impl Fn(Value<'a>) -> Option<Value<'a>>,
 ) -> Vec<Value<'a>> {
     const MAX_MESSAGES: usize = 200;
@@ -97,13 +97,13 @@ pub(crate) fn stated_time(value: Value<'_>) -> Option<Timestamp> {
 /// Reader of conversations of a dialect.
 pub(crate) struct Conversations<D> {
     /// Conversation of a file with one message per record.
-    loose: Option<(Builder, D)>,
+    loose: Option<(TrajectoryBuilder, D)>,
     /// Last document, which the next one may continue.
     last: Option<Stored>,
 }
 
 struct Stored {
-    b: Builder,
+    b: TrajectoryBuilder,
     prints: Vec<u64>,
 }
 
@@ -113,7 +113,7 @@ impl<D> Default for Conversations<D> {
     }
 }
 
-impl<D: Dialect> Reader for Conversations<D> {
+impl<D: MessageDialect> Reader for Conversations<D> {
     fn record(&mut self, record: &Record<'_>, out: &mut Out) {
         let Some(value) = record.json().filter(|v| v.is_object() || v.is_array()) else {
             out.skip(&record.at(), "not a message: expected an object");
@@ -145,11 +145,11 @@ impl<D: Dialect> Reader for Conversations<D> {
 }
 
 /// Creates a builder for repeating IDs: some servers number calls anew in each response.
-fn new<D: Dialect>(out: &Out) -> (Builder, D) {
+fn new<D: MessageDialect>(out: &Out) -> (TrajectoryBuilder, D) {
     (out.builder(D::FORMAT).with_repeating_ids(), D::default())
 }
 
-impl<D: Dialect> Conversations<D> {
+impl<D: MessageDialect> Conversations<D> {
     fn conversation(
         &mut self,
         record: &Record<'_>,
@@ -188,7 +188,7 @@ pub(crate) fn continues(earlier: &[u64], later: &[u64]) -> bool {
 }
 
 /// Adds the usage and cost of the earlier requests of a run.
-pub(crate) fn carry_over(b: &mut Builder, earlier: &Builder) {
+pub(crate) fn carry_over(b: &mut TrajectoryBuilder, earlier: &TrajectoryBuilder) {
     if let Some(usage) = earlier.run.usage {
         b.add_usage(usage);
     }
@@ -235,7 +235,7 @@ fn hash_start(value: Value<'_>, hasher: &mut DefaultHasher) {
 }
 
 /// Reads the run metadata of a document: ID, name, model, tools, time, cost.
-pub(crate) fn describe(b: &mut Builder, record: &Record<'_>, document: Value<'_>) {
+pub(crate) fn describe(b: &mut TrajectoryBuilder, record: &Record<'_>, document: Value<'_>) {
     let inner = ["request", "kwargs", "body"].iter().filter_map(|key| document.get(key));
     let deeper = document.at(&["request", "body"]);
     for part in [document].into_iter().chain(inner).chain(deeper) {

@@ -1,16 +1,16 @@
 //! Parts of the events of GitHub Copilot: tool requests, tool names, token counts, pending
 //! permission requests, and the kinds that are kept as notes.
 
-use crate::builder::{Builder, NewCall};
+use crate::builder::{NewCall, TrajectoryBuilder};
 use crate::format::Record;
-use crate::model::{EventKind, Text, Tokens, ToolName};
+use crate::model::{EventKind, Text, ToolName, UsageTokens};
 use jiff::Timestamp;
 use std::collections::VecDeque;
 use toolmark_scan::Value;
 
 /// Reads a tool request of the model.
 pub(crate) fn request_call(
-    b: &mut Builder,
+    b: &mut TrajectoryBuilder,
     record: &Record<'_>,
     request: Value<'_>,
     step: u32,
@@ -50,7 +50,7 @@ pub(crate) fn request_call(
 
 /// Assigns a call to a step. Some versions wrote the start of a call before the message that
 /// requests it.
-fn adopt(b: &mut Builder, call: u32, step: u32) {
+fn adopt(b: &mut TrajectoryBuilder, call: u32, step: u32) {
     const MAX_EVENTS_BACK: usize = 64;
     b.run.calls[call as usize].step = Some(step);
     let event = b
@@ -85,8 +85,8 @@ pub(crate) fn tool_name(
 }
 
 /// Reads `inputTokens` and the related counts.
-pub(crate) fn tokens(usage: Value<'_>) -> Tokens {
-    let mut tokens = Tokens::default();
+pub(crate) fn tokens(usage: Value<'_>) -> UsageTokens {
+    let mut tokens = UsageTokens::default();
     for (key, value) in usage.fields() {
         let slot = match key.inner().unwrap_or("") {
             "inputTokens" => &mut tokens.input,
@@ -102,8 +102,8 @@ pub(crate) fn tokens(usage: Value<'_>) -> Tokens {
 }
 
 /// Returns the tokens of all models, or those of the details if the models have none.
-pub(crate) fn shutdown_tokens(data: Value<'_>) -> Option<Tokens> {
-    let mut sum: Option<Tokens> = None;
+pub(crate) fn shutdown_tokens(data: Value<'_>) -> Option<UsageTokens> {
+    let mut sum: Option<UsageTokens> = None;
     for (_, model) in data.get("modelMetrics").into_iter().flat_map(Value::fields) {
         if let Some(usage) = model.get("usage") {
             sum.get_or_insert_default().add(tokens(usage));
@@ -115,7 +115,7 @@ pub(crate) fn shutdown_tokens(data: Value<'_>) -> Option<Tokens> {
         let (cache_read, cache_write) = (count("cache_read"), count("cache_write"));
         // Here the input excludes tokens read from or written to the cache.
         let input = count("input").saturating_add(cache_read).saturating_add(cache_write);
-        Some(Tokens {
+        Some(UsageTokens {
             input,
             output: count("output"),
             cache_read,

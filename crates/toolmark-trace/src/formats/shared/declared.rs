@@ -1,8 +1,10 @@
 //! Rewards, scores and flags that say how a run went.
 
 use crate::format::Record;
-use crate::model::{Declared, DeclaredOutcome, Expected, ExpectedCall, Text, Trajectory};
-use toolmark_scan::{Kind, Value};
+use crate::model::{
+    DeclaredOutcome, ExpectedCall, RunDeclaration, TaskExpectation, Text, Trajectory,
+};
+use toolmark_scan::{JsonKind, Value};
 
 /// Share of a score that counts as success.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,16 +50,16 @@ pub(crate) fn verdict(
 ) {
     use DeclaredOutcome::{Failed, Passed};
     let outcome = match value.kind() {
-        Kind::True => Some(Passed),
-        Kind::False => Some(Failed),
-        Kind::Number => value.as_f64().and_then(|score| match score {
+        JsonKind::True => Some(Passed),
+        JsonKind::False => Some(Failed),
+        JsonKind::Number => value.as_f64().and_then(|score| match score {
             score if score <= 0.0 => Some(Failed),
             // What is added up from parts is not quite 1.
             score if score >= 1.0 - 1e-6 => Some(Passed),
             _ if full == Full::OnlyOne => Some(Failed),
             _ => None,
         }),
-        Kind::String => match value.inner().unwrap_or("").to_ascii_lowercase().as_str() {
+        JsonKind::String => match value.inner().unwrap_or("").to_ascii_lowercase().as_str() {
             "pass" | "passed" | "success" | "true" => Some(Passed),
             "fail" | "failed" | "failure" | "false" => Some(Failed),
             _ => None,
@@ -78,7 +80,7 @@ pub(crate) fn declare(
     says: impl Into<String>,
     value: Value<'_>,
 ) {
-    run.declare(Declared { outcome, says: Text::owned(says), at: record.at_value(value) });
+    run.declare(RunDeclaration { outcome, says: Text::owned(says), at: record.at_value(value) });
 }
 /// Adds the calls and the answers that the task expects of the agent. Calls that it expects of
 /// the user do not count.
@@ -99,7 +101,7 @@ pub(crate) fn expect<'v>(
             at: record.at_value(action),
         })
     };
-    run.stated.expected = Some(Expected {
+    run.stated.expected = Some(TaskExpectation {
         calls: actions.filter_map(call).collect(),
         answers: answers.filter_map(|answer| record.label(answer)).collect(),
     });

@@ -1,6 +1,6 @@
 //! Helpers shared by many readers.
 
-use crate::builder::Builder;
+use crate::builder::TrajectoryBuilder;
 use crate::format::Record;
 use crate::model::{At, EventKind, Fact, Payload, Status, Text, names_call};
 use jiff::Timestamp;
@@ -18,7 +18,7 @@ pub(crate) fn declared_error(record: &Record<'_>, error: Value<'_>) -> Option<Te
 
 /// Adds a known record that contains nothing about the run.
 pub(crate) fn note(
-    b: &mut Builder,
+    b: &mut TrajectoryBuilder,
     kind: &str,
     text: Option<Payload>,
     time: Option<Timestamp>,
@@ -44,7 +44,7 @@ pub(crate) fn words(record: &Record<'_>, content: Value<'_>) -> Option<Payload> 
 
 /// Marks the status as not recorded if no result of the run has one: for formats with a status
 /// field that not every writer uses.
-pub(crate) fn lose_unmarked_status(b: &mut Builder) {
+pub(crate) fn lose_unmarked_status(b: &mut TrajectoryBuilder) {
     let mut answered = b.run.calls.iter().filter(|c| c.result.is_some()).peekable();
     if answered.peek().is_some() && answered.all(|c| c.status == Status::Unknown) {
         b.run.fidelity.lose(Fact::Status);
@@ -55,7 +55,7 @@ pub(crate) fn lose_unmarked_status(b: &mut Builder) {
 /// ID, the response that is `open`, if any, or a new one.
 pub(crate) fn open_step(
     open: &mut Option<u32>,
-    b: &mut Builder,
+    b: &mut TrajectoryBuilder,
     id: Option<Text>,
     time: Option<Timestamp>,
     at: At,
@@ -71,7 +71,7 @@ pub(crate) fn open_step(
 /// Keeps an unknown member of a response as unknown if its name suggests calls, because it may
 /// contain calls.
 pub(crate) fn unknown_member(
-    b: &mut Builder,
+    b: &mut TrajectoryBuilder,
     record: &Record<'_>,
     key: &str,
     value: Value<'_>,

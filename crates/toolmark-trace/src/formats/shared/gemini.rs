@@ -7,9 +7,11 @@
 
 use super::exit_code;
 use super::pairing::OpenCalls;
-use crate::builder::{Answer, Builder, NewCall};
+use crate::builder::{NewCall, ReaderResult, TrajectoryBuilder};
 use crate::format::Record;
-use crate::model::{Actor, Convention, EventKind, Level, Status, Text, Tokens, ToolName, Usage};
+use crate::model::{
+    Actor, Convention, EventKind, Status, StatusLevel, Text, ToolName, Usage, UsageTokens,
+};
 use jiff::Timestamp;
 use toolmark_scan::Value;
 
@@ -18,7 +20,7 @@ const CODE_EXECUTION: &str = "code_execution";
 
 /// Reads the model's text and calls in `parts` (a list, or a bare string).
 pub(crate) fn model_parts(
-    b: &mut Builder,
+    b: &mut TrajectoryBuilder,
     open: &mut OpenCalls,
     record: &Record<'_>,
     parts: Value<'_>,
@@ -34,7 +36,7 @@ pub(crate) fn model_parts(
 }
 
 fn model_part(
-    b: &mut Builder,
+    b: &mut TrajectoryBuilder,
     open: &mut OpenCalls,
     record: &Record<'_>,
     part: Value<'_>,
@@ -87,7 +89,7 @@ fn model_part(
 }
 
 fn code_result(
-    b: &mut Builder,
+    b: &mut TrajectoryBuilder,
     open: &mut OpenCalls,
     record: &Record<'_>,
     result: Value<'_>,
@@ -95,13 +97,13 @@ fn code_result(
 ) {
     let failed = result.get("outcome").is_some_and(|o| !o.is("OUTCOME_OK"));
     let payload = record.payload_at(result, "output");
-    let answer = Answer::new(payload, record.at_value(result)).protocol(failed).time(time);
+    let answer = ReaderResult::new(payload, record.at_value(result)).protocol(failed).time(time);
     b.answer_call(open.named(b, CODE_EXECUTION), answer);
 }
 
 /// Answers the calls whose responses are among `parts`; returns whether there were any.
 pub(crate) fn responses(
-    b: &mut Builder,
+    b: &mut TrajectoryBuilder,
     open: &mut OpenCalls,
     record: &Record<'_>,
     parts: Value<'_>,
@@ -118,7 +120,7 @@ pub(crate) fn responses(
 /// Adds the result of a `functionResponse` to its call: matched by ID, or otherwise to the
 /// first open call of its name.
 pub(crate) fn answer(
-    b: &mut Builder,
+    b: &mut TrajectoryBuilder,
     open: &mut OpenCalls,
     record: &Record<'_>,
     response: Value<'_>,
@@ -137,25 +139,24 @@ pub(crate) fn answer(
 
 /// Reads the result of a `functionResponse`. By convention, its `response` holds `output` or
 /// `error`; anything else is a result of unknown status.
-pub(crate) fn response_answer(record: &Record<'_>, response: Value<'_>) -> Answer {
+pub(crate) fn response_answer(record: &Record<'_>, response: Value<'_>) -> ReaderResult {
     let at = record.at_value(response);
     let Some(body) = response.get("response") else {
-        return Answer::new(None, at);
+        return ReaderResult::new(None, at);
     };
     if let Some(error) = body.get("error") {
         return match refusal(&error.str().unwrap_or_default()) {
-            Some(status) => {
-                Answer::new(Some(record.payload(error)), at).status(status, Level::Denial)
-            }
-            None => Answer::new(Some(record.payload(error)), at).protocol(true),
+            Some(status) => ReaderResult::new(Some(record.payload(error)), at)
+                .status(status, StatusLevel::Denial),
+            None => ReaderResult::new(Some(record.payload(error)), at).protocol(true),
         };
     }
     match body.get("output") {
         Some(output) => {
             let code = output.str().and_then(|text| shell_exit_code(&text));
-            Answer::new(Some(record.payload(output)), at).protocol(false).exit_code(code)
+            ReaderResult::new(Some(record.payload(output)), at).protocol(false).exit_code(code)
         }
-        None => Answer::new(Some(record.payload(body)), at),
+        None => ReaderResult::new(Some(record.payload(body)), at),
     }
 }
 
@@ -185,7 +186,7 @@ fn shell_exit_code(text: &str) -> Option<i64> {
 /// Reads the `usageMetadata` of a response. Thoughts are not part of the output, unless the
 /// stated total includes them in it.
 pub(crate) fn usage(usage: Value<'_>) -> Usage {
-    let mut tokens = Tokens::default();
+    let mut tokens = UsageTokens::default();
     let mut total = None;
     for (key, value) in usage.fields() {
         let count = value.as_u64();

@@ -6,19 +6,19 @@ use toolmark_scan::Shared;
 
 /// A line and its position.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Line<'a> {
+pub(crate) struct MarkdownLine<'a> {
     pub(crate) text: &'a str,
     pub(crate) start: usize,
     pub(crate) end: usize,
 }
 
 /// Lines of a file, whose text is not copied.
-pub(crate) struct Lines<'a> {
+pub(crate) struct MarkdownLines<'a> {
     block: &'a Shared<Block>,
-    pub(crate) all: Vec<Line<'a>>,
+    pub(crate) all: Vec<MarkdownLine<'a>>,
 }
 
-impl<'a> Lines<'a> {
+impl<'a> MarkdownLines<'a> {
     /// Splits a record that is a text into lines; any other record is skipped.
     pub(crate) fn new(record: &Record<'a>, out: &mut Out) -> Option<Self> {
         let Some(block) = record.document() else {
@@ -30,7 +30,7 @@ impl<'a> Lines<'a> {
             let start = next;
             next += line.len();
             let text = line.trim_end_matches(['\n', '\r']);
-            Line { text, start, end: start + text.len() }
+            MarkdownLine { text, start, end: start + text.len() }
         });
         Some(Self { block, all: all.collect() })
     }

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 /// A message whose pieces are still being read. A message of one piece is not copied; only a
 /// message of several pieces is.
 #[derive(Debug)]
-pub(crate) struct Pieces {
+pub(crate) struct MessagePieces {
     first: Payload,
     joined: Option<String>,
     time: Option<Timestamp>,
@@ -14,9 +14,14 @@ pub(crate) struct Pieces {
 }
 
 /// Adds a piece to the message in `slot`, or starts a new one.
-pub(crate) fn add(slot: &mut Option<Pieces>, piece: Payload, time: Option<Timestamp>, at: At) {
+pub(crate) fn add(
+    slot: &mut Option<MessagePieces>,
+    piece: Payload,
+    time: Option<Timestamp>,
+    at: At,
+) {
     match slot {
-        None => *slot = Some(Pieces { first: piece, joined: None, time, at }),
+        None => *slot = Some(MessagePieces { first: piece, joined: None, time, at }),
         Some(pieces) => {
             let joined = pieces.joined.get_or_insert_with(|| pieces.first.plain().into_owned());
             joined.push_str(&piece.plain());
@@ -24,7 +29,7 @@ pub(crate) fn add(slot: &mut Option<Pieces>, piece: Payload, time: Option<Timest
     }
 }
 
-impl Pieces {
+impl MessagePieces {
     /// Returns whether `text` repeats the whole message so far.
     pub(crate) fn is(&self, text: &str) -> bool {
         match &self.joined {

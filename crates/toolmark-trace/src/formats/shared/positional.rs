@@ -1,6 +1,6 @@
 //! Pairs results with calls if neither has an ID.
 
-use crate::builder::{Answer, Builder};
+use crate::builder::{ReaderResult, TrajectoryBuilder};
 use std::collections::VecDeque;
 use toolmark_scan::Value;
 
@@ -33,10 +33,10 @@ impl Positional {
     /// `name`, or of any tool.
     pub(crate) fn answer(
         &mut self,
-        b: &mut Builder,
+        b: &mut TrajectoryBuilder,
         id: Option<Value<'_>>,
         name: Option<Value<'_>>,
-        answer: Answer,
+        answer: ReaderResult,
     ) {
         match id.and_then(Value::str).filter(|id| !id.is_empty()) {
             Some(id) => {
@@ -47,7 +47,7 @@ impl Positional {
     }
 
     /// Returns the first open call of the tool `name`, or the first of any tool.
-    pub(crate) fn take(&mut self, b: &Builder, name: Option<&str>) -> Option<u32> {
+    pub(crate) fn take(&mut self, b: &TrajectoryBuilder, name: Option<&str>) -> Option<u32> {
         let is_open = |i: &u32| b.run.calls.get(*i as usize).is_some_and(|c| c.result.is_none());
         while self.calls.front().is_some_and(|i| !is_open(i)) {
             self.calls.pop_front();

@@ -49,15 +49,15 @@ fn is_name_byte(byte: u8) -> bool {
 
 /// Returns the offset at which the bracket opened before `text` is closed.
 fn closing(text: &str) -> Option<usize> {
-    let mut parts = Parts::new(text);
+    let mut parts = PythonParts::new(text);
     let mut depth = 0usize;
     while let Some((at, part)) = parts.next() {
         match part {
-            Part::Byte(b'(' | b'[' | b'{') => depth += 1,
-            Part::Byte(b')') if depth == 0 => return Some(at),
-            Part::Byte(b')' | b']' | b'}') => depth = depth.checked_sub(1)?,
-            Part::Open => return None,
-            Part::Byte(_) | Part::String(_) => {}
+            LiteralPart::Byte(b'(' | b'[' | b'{') => depth += 1,
+            LiteralPart::Byte(b')') if depth == 0 => return Some(at),
+            LiteralPart::Byte(b')' | b']' | b'}') => depth = depth.checked_sub(1)?,
+            LiteralPart::Open => return None,
+            LiteralPart::Byte(_) | LiteralPart::String(_) => {}
         }
     }
     None
@@ -89,13 +89,13 @@ pub(crate) fn keywords_to_json(args: &str) -> Option<String> {
 /// are left out.
 pub(crate) fn split(text: &str, separator: u8) -> Vec<&str> {
     let mut found = Vec::new();
-    let mut parts = Parts::new(text);
+    let mut parts = PythonParts::new(text);
     let (mut start, mut depth) = (0, 0usize);
     while let Some((at, part)) = parts.next() {
         match part {
-            Part::Byte(b'(' | b'[' | b'{') => depth += 1,
-            Part::Byte(b')' | b']' | b'}') => depth = depth.saturating_sub(1),
-            Part::Byte(byte) if depth == 0 && byte == separator => {
+            LiteralPart::Byte(b'(' | b'[' | b'{') => depth += 1,
+            LiteralPart::Byte(b')' | b']' | b'}') => depth = depth.saturating_sub(1),
+            LiteralPart::Byte(byte) if depth == 0 && byte == separator => {
                 found.push(&text[start..at]);
                 start = at + 1;
             }
@@ -110,10 +110,11 @@ pub(crate) fn split(text: &str, separator: u8) -> Vec<&str> {
 /// Converts a Python literal to JSON: other quotes, other constants, tuples as arrays.
 pub(crate) fn literal_to_json(text: &str) -> Option<String> {
     let mut json = String::with_capacity(text.len() + 8);
-    let mut parts = Parts::new(text);
+    let mut parts = PythonParts::new(text);
     let mut word = 0..0;
     while let Some((at, part)) = parts.next() {
-        let in_word = matches!(part, Part::Byte(b) if is_name_byte(b) || matches!(b, b'-' | b'+'));
+        let in_word =
+            matches!(part, LiteralPart::Byte(b) if is_name_byte(b) || matches!(b, b'-' | b'+'));
         if in_word {
             if word.is_empty() {
                 word.start = at;
@@ -124,15 +125,15 @@ pub(crate) fn literal_to_json(text: &str) -> Option<String> {
         push_word(&mut json, &text[word.clone()]);
         word = 0..0;
         match part {
-            Part::String(inside) => json.push_str(&quoted(&python_string(inside))),
-            Part::Byte(b'(') => json.push('['),
-            Part::Byte(b @ (b')' | b']' | b'}')) => {
+            LiteralPart::String(inside) => json.push_str(&quoted(&python_string(inside))),
+            LiteralPart::Byte(b'(') => json.push('['),
+            LiteralPart::Byte(b @ (b')' | b']' | b'}')) => {
                 let end = json.trim_end().trim_end_matches(',').len();
                 json.truncate(end);
                 json.push(if b == b'}' { '}' } else { ']' });
             }
-            Part::Byte(b) => json.push(char::from(b)),
-            Part::Open => return None,
+            LiteralPart::Byte(b) => json.push(char::from(b)),
+            LiteralPart::Open => return None,
         }
     }
     push_word(&mut json, &text[word]);
@@ -180,43 +181,43 @@ fn python_string(inside: &str) -> Cow<'_, str> {
 }
 
 /// A string literal, or a byte outside of them.
-enum Part<'a> {
+enum LiteralPart<'a> {
     String(&'a str),
     Byte(u8),
     /// An unterminated string.
     Open,
 }
 
-struct Parts<'a> {
+struct PythonParts<'a> {
     text: &'a str,
     at: usize,
 }
 
-impl<'a> Parts<'a> {
+impl<'a> PythonParts<'a> {
     fn new(text: &'a str) -> Self {
         Self { text, at: 0 }
     }
 
     /// Returns the next part and its start.
-    fn next(&mut self) -> Option<(usize, Part<'a>)> {
+    fn next(&mut self) -> Option<(usize, LiteralPart<'a>)> {
         let bytes = self.text.as_bytes();
         let start = self.at;
         let first = *bytes.get(start)?;
         self.at += 1;
         if !matches!(first, b'"' | b'\'') {
-            return Some((start, Part::Byte(first)));
+            return Some((start, LiteralPart::Byte(first)));
         }
         while let Some(&byte) = bytes.get(self.at) {
             self.at += 1;
             match byte {
                 b'\\' => self.at += 1,
                 _ if byte == first => {
-                    return Some((start, Part::String(&self.text[start + 1..self.at - 1])));
+                    return Some((start, LiteralPart::String(&self.text[start + 1..self.at - 1])));
                 }
                 _ => {}
             }
         }
-        Some((start, Part::Open))
+        Some((start, LiteralPart::Open))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Readers that only differ in how they process a record.
 
-use crate::builder::Builder;
+use crate::builder::TrajectoryBuilder;
 use crate::format::{Format, Out, Reader, Record};
 use crate::model::Text;
 use toolmark_scan::Value;
@@ -25,10 +25,10 @@ pub(crate) fn each_record(read: fn(&Record<'_>, &mut Out)) -> Box<dyn Reader> {
 /// State of a reader of a file that holds one run.
 pub(crate) trait OneRun: Default + Send + 'static {
     /// Reads one record, which is an object.
-    fn record(&mut self, b: &mut Builder, record: &Record<'_>, value: Value<'_>);
+    fn record(&mut self, b: &mut TrajectoryBuilder, record: &Record<'_>, value: Value<'_>);
 
     /// Called at the end of the file.
-    fn finish(&mut self, b: &mut Builder) {
+    fn finish(&mut self, b: &mut TrajectoryBuilder) {
         let _ = b;
     }
 }
@@ -45,7 +45,7 @@ pub(crate) fn one_run<R: OneRun>(
         agent: &'static str,
         what: &'static str,
         /// The run and the reader's state, set at the first record.
-        open: Option<(Builder, R)>,
+        open: Option<(TrajectoryBuilder, R)>,
     }
 
     impl<R: OneRun> Reader for OneRunReader<R> {

@@ -2,7 +2,7 @@
 //! user, the model's message, or context beside results.
 
 use super::positional::Positional;
-use crate::builder::{Answer, Builder, NewCall};
+use crate::builder::{NewCall, ReaderResult, TrajectoryBuilder};
 use crate::format::Record;
 use crate::model::{At, EventKind, Payload, Status, Text, ToolName, Usage};
 use jiff::Timestamp;
@@ -30,8 +30,8 @@ pub(crate) fn author(role: &str) -> Option<Author> {
 }
 
 /// A message that is being read.
-pub(crate) struct Turn<'t, 'r> {
-    pub(crate) b: &'t mut Builder,
+pub(crate) struct TurnMessage<'t, 'r> {
+    pub(crate) b: &'t mut TrajectoryBuilder,
     open: &'t mut Positional,
     record: &'t Record<'r>,
     author: Author,
@@ -44,10 +44,10 @@ pub(crate) struct Turn<'t, 'r> {
     is_step_used: bool,
 }
 
-impl<'t, 'r> Turn<'t, 'r> {
+impl<'t, 'r> TurnMessage<'t, 'r> {
     /// Starts a message. Messages of assistants get a step, the one of `id` if it is known.
     pub(crate) fn new(
-        b: &'t mut Builder,
+        b: &'t mut TrajectoryBuilder,
         open: &'t mut Positional,
         record: &'t Record<'r>,
         message: Value<'_>,
@@ -142,7 +142,7 @@ impl<'t, 'r> Turn<'t, 'r> {
         &mut self,
         id: Option<Value<'_>>,
         name: Option<Value<'_>>,
-        answer: Answer,
+        answer: ReaderResult,
     ) {
         self.has_results = true;
         let answer = if answer.time.is_none() { answer.time(self.time) } else { answer };
@@ -150,14 +150,14 @@ impl<'t, 'r> Turn<'t, 'r> {
     }
 
     /// Adds a result to the next open call of a tool, or of any tool if it has none.
-    pub(crate) fn result_named(&mut self, name: &str, answer: Answer) {
+    pub(crate) fn result_named(&mut self, name: &str, answer: ReaderResult) {
         self.has_results = true;
         let call = self.open.take(self.b, Some(name)).or_else(|| self.open.take(self.b, None));
         self.b.answer_call(call, answer.time(self.time));
     }
 
     /// Adds the result of the call with this index.
-    pub(crate) fn answer(&mut self, call: u32, answer: Answer) {
+    pub(crate) fn answer(&mut self, call: u32, answer: ReaderResult) {
         self.b.answer_call(call, answer.time(self.time));
     }
 
@@ -206,15 +206,17 @@ impl<'t, 'r> Turn<'t, 'r> {
 }
 
 /// Sets the status from a word that clients use.
-pub(crate) fn status(answer: Answer, word: &str) -> Answer {
-    use crate::model::Level;
+pub(crate) fn status(answer: ReaderResult, word: &str) -> ReaderResult {
+    use crate::model::StatusLevel;
     match word {
         "success" | "ok" | "OK" | "done" | "completed" | "complete" => answer.protocol(false),
         "error" | "errored" | "failed" | "failure" => answer.protocol(true),
         "denied" | "rejected" | "rejected-by-user" | "declined" => {
-            answer.status(Status::Denied, Level::Denial)
+            answer.status(Status::Denied, StatusLevel::Denial)
         }
-        "cancelled" | "canceled" | "aborted" => answer.status(Status::Interrupted, Level::Denial),
+        "cancelled" | "canceled" | "aborted" => {
+            answer.status(Status::Interrupted, StatusLevel::Denial)
+        }
         _ => answer,
     }
 }

@@ -1,7 +1,7 @@
 //! Builds a trajectory from the events of one trial.
 
 use super::super::shared::{copilot, exit_code};
-use crate::builder::{Answer, Builder, NewCall};
+use crate::builder::{NewCall, ReaderResult, TrajectoryBuilder};
 use crate::format::Record;
 use crate::model::{
     At, Convention, Event, EventKind, Fact, Payload, Text, ToolName, Trajectory, Usage, time,
@@ -13,8 +13,8 @@ use toolmark_scan::Value;
 pub(super) const MAX_TURNS: u64 = 1000;
 
 /// A trajectory under construction from its events.
-pub(super) struct Run {
-    pub(super) b: Builder,
+pub(super) struct VallyRun {
+    pub(super) b: TrajectoryBuilder,
     /// Prompts of the stimulus, one per turn.
     pub(super) prompts: Vec<(Payload, At)>,
     /// Number of user turns that have started.
@@ -33,8 +33,8 @@ pub(super) struct Run {
     usage: Option<(Usage, Option<Text>)>,
 }
 
-impl Run {
-    pub(super) fn new(b: Builder) -> Self {
+impl VallyRun {
+    pub(super) fn new(b: TrajectoryBuilder) -> Self {
         Self {
             b,
             prompts: Vec::new(),
@@ -306,7 +306,7 @@ impl Run {
         let content = result.and_then(|r| r.get("content")).filter(|c| c.is_string());
         let payload = result.map(|r| record.payload(r));
         self.is_answered = true;
-        let answer = Answer::new(payload, record.at_value(event)).time(time);
+        let answer = ReaderResult::new(payload, record.at_value(event)).time(time);
         let answer = match data.get("success").and_then(Value::as_bool) {
             Some(success) => answer.protocol(!success),
             None => answer,

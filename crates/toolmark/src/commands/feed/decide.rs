@@ -4,12 +4,12 @@
 use super::read::{StateArgs, issue_id};
 use crate::args::{ValueError, now};
 use crate::exit::{Exit, Failure};
-use crate::printer::{Line, Printer, Verbosity, style};
+use crate::printer::{Printer, StyledLine, Verbosity, style};
 use clap::Args;
 use jiff::Timestamp;
 use toolmark_app::Stop;
 use toolmark_app::feed::append_decisions;
-use toolmark_feed::{Decision, Event, IssueId};
+use toolmark_feed::{DecisionEvent, IssueDecision, IssueId};
 
 /// Mark an issue as fixed
 ///
@@ -48,7 +48,7 @@ pub(super) struct Reopen {
 
 /// Count an issue as another one
 #[derive(Debug, Args)]
-pub(super) struct Merge {
+pub(super) struct MergeCommand {
     #[command(flatten)]
     which: Which,
     /// The issue it is the same as
@@ -80,7 +80,7 @@ struct Which {
 
 impl Resolve {
     pub(super) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
-        let event = Event::Resolve { version: self.version };
+        let event = DecisionEvent::Resolve { version: self.version };
         self.which.decide(&event, "resolved", printer)
     }
 }
@@ -88,28 +88,28 @@ impl Resolve {
 impl Ignore {
     pub(super) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
         let Self { until, more, until_escalating: escalating, which } = self;
-        which.decide(&Event::Ignore { until, more, escalating }, "ignored", printer)
+        which.decide(&DecisionEvent::Ignore { until, more, escalating }, "ignored", printer)
     }
 }
 
 impl Reopen {
     pub(super) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
-        self.which.decide(&Event::Reopen, "reopened", printer)
+        self.which.decide(&DecisionEvent::Reopen, "reopened", printer)
     }
 }
 
-impl Merge {
+impl MergeCommand {
     pub(super) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
         if self.which.ids.contains(&self.into) {
             return Err(Failure::usage("an issue cannot be merged into itself").into());
         }
-        self.which.decide(&Event::Merge { into: self.into }, "merged", printer)
+        self.which.decide(&DecisionEvent::Merge { into: self.into }, "merged", printer)
     }
 }
 
 impl Note {
     pub(super) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
-        self.which.decide(&Event::Note { text: self.text }, "noted", printer)
+        self.which.decide(&DecisionEvent::Note { text: self.text }, "noted", printer)
     }
 }
 
@@ -117,7 +117,7 @@ impl Which {
     /// Adds a line per issue to the file.
     fn decide(
         self,
-        event: &Event,
+        event: &DecisionEvent,
         done: &'static str,
         printer: &mut Printer,
     ) -> Result<Exit, Stop> {
@@ -130,13 +130,13 @@ impl Which {
         let is_fixed = std::env::var_os("SOURCE_DATE_EPOCH").is_some();
         let at = now().filter(|_| is_fixed).unwrap_or_else(Timestamp::now);
         let decision =
-            |id: &IssueId| Decision { at, id: *id, event: event.clone(), by: by.clone() };
-        let decisions: Vec<Decision> = self.ids.iter().map(decision).collect();
+            |id: &IssueId| IssueDecision { at, id: *id, event: event.clone(), by: by.clone() };
+        let decisions: Vec<IssueDecision> = self.ids.iter().map(decision).collect();
         append_decisions(&decisions, path)?;
         if printer.verbosity > Verbosity::Quiet {
             let ids: Vec<String> = self.ids.iter().map(ToString::to_string).collect();
             let words = printer.redact(format!("{} {done} in {}", ids.join(", "), path.display()));
-            printer.notice(&Line::of(style::DIM, words))?;
+            printer.notice(&StyledLine::of(style::DIM, words))?;
         }
         Ok(Exit::Ok)
     }

@@ -4,7 +4,7 @@
 use super::read::ReadArgs;
 use crate::exit::{Exit, Failure};
 use crate::judging::JudgeArgs;
-use crate::printer::{Line, Printer, style};
+use crate::printer::{Printer, StyledLine, style};
 use clap::Args;
 use std::env;
 use std::fs;
@@ -68,17 +68,19 @@ impl FixIssue {
         let Some(fix) = fix else {
             let words =
                 printer.redact(format!("no concrete fix follows from {}: {title}", issue.id));
-            printer.line(&Line::of(style::DIM, words))?;
+            printer.line(&StyledLine::of(style::DIM, words))?;
             return Ok(Exit::Ok);
         };
         let place = FixPlace::of(fix.project.as_ref().map(Untrusted::raw), self.repo.as_deref());
         let fix = fix.redact(printer.redactor);
-        printer.line(&Line::of(style::STRONG, title))?;
-        printer.line(&Line::of(style::DIM, &fix.why))?;
+        printer.line(&StyledLine::of(style::STRONG, title))?;
+        printer.line(&StyledLine::of(style::DIM, &fix.why))?;
         let Some(file) = fix.file else {
-            printer
-                .line(&Line::of(style::PLAIN, "in the set-up of the machine or the container:"))?;
-            printer.line(&Line::indent(2).with(style::PLAIN, &fix.text))?;
+            printer.line(&StyledLine::of(
+                style::PLAIN,
+                "in the set-up of the machine or the container:",
+            ))?;
+            printer.line(&StyledLine::indent(2).with(style::PLAIN, &fix.text))?;
             if self.apply {
                 let failure = Failure::usage("this fix is a command, not a change of a file");
                 return Err(failure.hint("run it in the set-up").into());
@@ -96,8 +98,10 @@ impl FixIssue {
             Failure::usage(format!("{} was left as it is: {why}", path.display()))
         })?;
         if before.as_deref() == Some(&after) {
-            printer
-                .line(&Line::of(style::DIM, printer.redact(format!("{file} has it already"))))?;
+            printer.line(&StyledLine::of(
+                style::DIM,
+                printer.redact(format!("{file} has it already")),
+            ))?;
             return Ok(Exit::Ok);
         }
         for line in unified_diff(path, before.as_deref(), Some(&after)).lines() {
@@ -106,7 +110,7 @@ impl FixIssue {
                 Some('-') => style::BAD,
                 _ => style::PLAIN,
             };
-            printer.line(&Line::of(tone, printer.redact(line)))?;
+            printer.line(&StyledLine::of(tone, printer.redact(line)))?;
         }
         if !self.apply {
             return Ok(Exit::Ok);
@@ -129,7 +133,7 @@ impl FixIssue {
             fs::create_dir_all(folder).map_err(failed)?;
         }
         fs::write(path, after).map_err(failed)?;
-        printer.notice(&Line::of(style::DIM, printer.redact(format!("{file} written"))))?;
+        printer.notice(&StyledLine::of(style::DIM, printer.redact(format!("{file} written"))))?;
         Ok(Exit::Ok)
     }
 }
@@ -164,7 +168,7 @@ fn confirmed(printer: &mut Printer) -> Result<bool, Stop> {
         let failure = Failure::usage("no terminal to confirm the change at");
         return Err(failure.hint("add --yes to write it without a question").into());
     }
-    printer.ask(&Line::of(style::STRONG, "write it? [y/N]"))?;
+    printer.ask(&StyledLine::of(style::STRONG, "write it? [y/N]"))?;
     let mut answer = String::new();
     io::stdin().lock().read_line(&mut answer)?;
     Ok(matches!(answer.trim(), "y" | "Y" | "yes"))

@@ -54,7 +54,7 @@ enum FeedAction {
     Resolve(decide::Resolve),
     Ignore(decide::Ignore),
     Reopen(decide::Reopen),
-    Merge(decide::Merge),
+    Merge(decide::MergeCommand),
     Note(decide::Note),
     Help(HelpBelow),
 }

@@ -3,7 +3,7 @@
 use super::read::ReadArgs;
 use crate::exit::{Exit, Failure};
 use crate::human;
-use crate::printer::{Line, Printer, Verbosity, style};
+use crate::printer::{Printer, StyledLine, Verbosity, style};
 use clap::Args;
 use std::path::PathBuf;
 use toolmark_app::Stop;
@@ -11,7 +11,7 @@ use toolmark_app::check::promote::{refuse_to_overwrite, write};
 use toolmark_app::feed::find;
 use toolmark_app::feed::promote::cases;
 use toolmark_check::week_of;
-use toolmark_feed::{Issue, State};
+use toolmark_feed::{Issue, IssueState};
 
 /// Write issues as cases that fail when they come back
 ///
@@ -46,12 +46,13 @@ impl Promote {
         }
         let mut directory = self.to.clone();
         if self.weekly {
-            let is_due = |issue: &&Issue| matches!(issue.state, State::New | State::Regressed);
+            let is_due =
+                |issue: &&Issue| matches!(issue.state, IssueState::New | IssueState::Regressed);
             chosen.extend(issues.iter().filter(is_due));
             directory.push(week_of(read.now));
         }
         if chosen.is_empty() {
-            printer.notice(&Line::of(style::DIM, "no issue is new or regressed"))?;
+            printer.notice(&StyledLine::of(style::DIM, "no issue is new or regressed"))?;
             return Ok(Exit::Ok);
         }
         refuse_to_overwrite(&directory)?;
@@ -62,7 +63,7 @@ impl Promote {
             let (cases, to) = (human::things(count, "case"), directory.display());
             let words =
                 format!("{cases} written to {to}; next: toolmark grade {to}/toolmark.yaml RUNS");
-            printer.notice(&Line::of(style::DIM, printer.redact(words)))?;
+            printer.notice(&StyledLine::of(style::DIM, printer.redact(words)))?;
         }
         Ok(Exit::Ok)
     }

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use std::path::{Path, PathBuf};
 use toolmark_app::Stop;
 use toolmark_app::feed::{FeedOptions, ReadFeed, read, read_decisions};
-use toolmark_feed::{Decisions, IssueId, Kind};
+use toolmark_feed::{IssueDecisions, IssueId, OccurrenceKind};
 
 /// Default file of decisions. It is in the project directory, so that it is shared like the code.
 const STATE: &str = ".toolmark/feed.jsonl";
@@ -41,7 +41,7 @@ impl StateArgs {
     }
 
     /// Reads the decisions; empty if the file does not exist.
-    pub(super) fn read(&self) -> Result<Decisions, Failure> {
+    pub(super) fn read(&self) -> Result<IssueDecisions, Failure> {
         read_decisions(self.path())
     }
 }
@@ -69,8 +69,8 @@ impl ReadArgs {
     pub(super) fn read(&self, printer: &mut Printer) -> Result<ReadFeed, Stop> {
         let options = FeedOptions {
             kind: self.kind.map(|kind| match kind {
-                KindName::Failure => Kind::Failure,
-                KindName::Finding => Kind::Finding,
+                KindName::Failure => OccurrenceKind::Failure,
+                KindName::Finding => OccurrenceKind::Finding,
             }),
             state: self.state.path().to_owned(),
             traces: self.input.named(),

@@ -2,7 +2,7 @@
 
 use crate::Stop;
 use crate::exit::{Exit, Failure};
-use crate::printer::{Line, Printer, style};
+use crate::printer::{Printer, StyledLine, style};
 use clap::Args;
 use std::env;
 use toolmark_app::guard::allow::{last_stopped, listed, revoked};
@@ -65,7 +65,7 @@ impl Allow {
                 None => listed(&path),
             };
             for line in &lines {
-                printer.line(&Line::of(style::PLAIN, printer.redact(line.clone())))?;
+                printer.line(&StyledLine::of(style::PLAIN, printer.redact(line.clone())))?;
             }
             return Ok(if lines.is_empty() { Exit::Failed } else { Exit::Ok });
         }
@@ -84,7 +84,7 @@ impl Allow {
         allowed::add(&path, &allowed).map_err(|error| {
             Failure::unread(format!("failed to write {}", path.display())).because(&error)
         })?;
-        let line = Line::of(style::GOOD, printer.redact(words));
+        let line = StyledLine::of(style::GOOD, printer.redact(words));
         let place = printable!(" ({})", printer.redact(path.display().to_string()));
         printer.line(&line.with(style::DIM, place))?;
         Ok(Exit::Ok)

@@ -3,12 +3,12 @@
 use super::install::{Which, title};
 use crate::Stop;
 use crate::exit::Exit;
-use crate::printer::{Line, Printer, style};
+use crate::printer::{Printer, StyledLine, style};
 use clap::Args;
 use serde::Serialize;
 use toolmark_app::guard::doctor::try_both;
 use toolmark_app::guard::hosts::{binary, place, settings};
-use toolmark_hosts::install::Scope;
+use toolmark_hosts::install::SettingsScope;
 use toolmark_redact::printable;
 
 const EXAMPLES: &str = "\
@@ -48,7 +48,7 @@ impl Doctor {
         let mut all = Vec::new();
         for host in self.which.hosts(&place, printer)? {
             let mut commands = Vec::new();
-            for scope in [Scope::User, Scope::Project] {
+            for scope in [SettingsScope::User, SettingsScope::Project] {
                 let settings = settings(host, scope, &place, &binary)?;
                 let found = settings.commands();
                 // The hook may work, and the host may still never run it.
@@ -85,14 +85,14 @@ impl Doctor {
 
 fn print(tried: &Tried, printer: &mut Printer) -> Result<(), Stop> {
     let tone = if tried.works { style::GOOD } else { style::BAD };
-    let line = Line::of(style::STRONG, title(tried.host))
+    let line = StyledLine::of(style::STRONG, title(tried.host))
         .with(style::PLAIN, ": ")
         .with(tone, if tried.works { "works" } else { "does not work" })
         .with(style::PLAIN, printable!(": {}", printer.redact(&tried.words)));
     printer.line(&line)?;
     if let Some(command) = &tried.command {
         let shown = printer.redact(format!("  {command}"));
-        printer.line(&Line::of(style::DIM, shown))?;
+        printer.line(&StyledLine::of(style::DIM, shown))?;
     }
     Ok(())
 }

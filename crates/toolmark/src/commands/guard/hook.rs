@@ -13,7 +13,7 @@ use toolmark_guard::hook::{self, HookArgs};
 
 /// Options of the hook.
 #[derive(Debug, Args)]
-pub(super) struct Hook {
+pub(super) struct HookCommand {
     /// Host of the call [default: detected from the payload]
     #[arg(long, value_name = "HOST")]
     host: Option<String>,
@@ -35,7 +35,7 @@ pub(crate) fn at_once(args: &[OsString]) -> Option<ExitCode> {
     Some(ExitCode::from(hook::run(asked, Some(&READERS))))
 }
 
-impl Hook {
+impl HookCommand {
     pub(super) fn run(self) -> Exit {
         let asked = HookArgs {
             host: self.host.as_deref(),

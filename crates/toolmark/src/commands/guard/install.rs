@@ -4,16 +4,18 @@
 use crate::Stop;
 use crate::exit::Exit;
 use crate::guarding;
-use crate::printer::{Line, Printer, Verbosity, style};
+use crate::printer::{Printer, StyledLine, Verbosity, style};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 use std::env;
 use std::io::{self, BufRead, Read};
 use std::path::{Path, PathBuf};
 use toolmark_app::guard::hosts::{binary, chosen, next_steps, place, selected, settings};
-use toolmark_app::guard::last::{self, Last};
+use toolmark_app::guard::last::{self, LastDecision};
 use toolmark_guard::{files, repository};
-use toolmark_hosts::install::{self, Environment, Error, Plan, Scope, Settings, State};
+use toolmark_hosts::install::{
+    self, Environment, GuardState, HostSettings, InstallError, Plan, SettingsScope,
+};
 use toolmark_redact::printable;
 use toolmark_serve::HostStatus;
 
@@ -60,7 +62,7 @@ Exit codes:
 #[command(after_help = INSTALL)]
 pub(super) struct Install {
     #[command(flatten)]
-    change: Change,
+    change: InstallChange,
 }
 
 /// Take the guard out of the settings of agents
@@ -68,13 +70,13 @@ pub(super) struct Install {
 #[command(after_help = UNINSTALL)]
 pub(super) struct Uninstall {
     #[command(flatten)]
-    change: Change,
+    change: InstallChange,
 }
 
 /// Show where the guard is installed
 #[derive(Debug, Args)]
 #[command(after_help = STATUS)]
-pub(super) struct Status {
+pub(super) struct GuardStatusCommand {
     #[command(flatten)]
     which: Which,
     /// Only the settings of the user, or only those of the project; without it,
@@ -84,7 +86,7 @@ pub(super) struct Status {
 }
 
 #[derive(Debug, Args)]
-struct Change {
+struct InstallChange {
     #[command(flatten)]
     which: Which,
     /// Scope of the settings: `managed` is for all users of the machine, and needs
@@ -106,7 +108,7 @@ pub(super) struct Which {
     all: bool,
     /// Output format
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
-    format: Output,
+    format: InstallOutput,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -116,7 +118,7 @@ enum ScopeName {
     Managed,
 }
 
-impl From<ScopeName> for Scope {
+impl From<ScopeName> for SettingsScope {
     fn from(name: ScopeName) -> Self {
         match name {
             ScopeName::User => Self::User,
@@ -127,16 +129,16 @@ impl From<ScopeName> for Scope {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Output {
+enum InstallOutput {
     Text,
     Json,
 }
 
 /// The change, or planned change, of one settings file.
 #[derive(Serialize)]
-struct Done<'a> {
+struct InstalledFile<'a> {
     host: &'static str,
-    scope: Scope,
+    scope: SettingsScope,
     path: &'a Path,
     changed: bool,
     written: bool,
@@ -154,7 +156,7 @@ struct Done<'a> {
 #[derive(Serialize)]
 struct Failed {
     host: &'static str,
-    scope: Scope,
+    scope: SettingsScope,
     path: PathBuf,
     error: String,
 }
@@ -163,15 +165,15 @@ struct Failed {
 #[derive(Serialize)]
 struct SettingsFile<'a> {
     host: &'static str,
-    scope: Scope,
+    scope: SettingsScope,
     path: &'a Path,
     #[serde(flatten)]
-    state: &'a State,
+    state: &'a GuardState,
     #[serde(skip_serializing_if = "Option::is_none")]
     obstacle: Option<String>,
     /// The last decision in the log.
     #[serde(skip_serializing_if = "Option::is_none")]
-    last: Option<&'a Last>,
+    last: Option<&'a LastDecision>,
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<&'static str>,
     /// Settings and programs of the repository for the agent.
@@ -209,11 +211,11 @@ fn choose(found: &[&'static str], printer: &mut Printer) -> Result<Option<Vec<St
         return Ok(Some(found.iter().map(|host| (*host).to_owned()).collect()));
     }
     for (index, host) in found.iter().enumerate() {
-        let line = Line::of(style::STRONG, printable!("{:3}  ", index + 1));
+        let line = StyledLine::of(style::STRONG, printable!("{:3}  ", index + 1));
         printer.line(&line.with(style::PLAIN, title(host)))?;
     }
     let words = "Which of them? Numbers, Enter for all, `q` for none:";
-    printer.line(&Line::of(style::PLAIN, words))?;
+    printer.line(&StyledLine::of(style::PLAIN, words))?;
     let mut answer = String::new();
     io::stdin().lock().take(MAX_ANSWER).read_line(&mut answer)?;
     chosen(found, &answer).map_err(Into::into)
@@ -225,7 +227,7 @@ const MAX_ANSWER: u64 = 1 << 10;
 /// Prints the next steps after an installation, and its limits.
 fn say_what_next(printer: &mut Printer) -> Result<(), Stop> {
     for words in next_steps() {
-        printer.line(&Line::of(style::DIM, printer.redact(words)))?;
+        printer.line(&StyledLine::of(style::DIM, printer.redact(words)))?;
     }
     Ok(())
 }
@@ -240,19 +242,19 @@ impl Uninstall {
 
 /// An operation on settings, and its wording.
 struct Verb {
-    plan: fn(&Settings<'_>) -> Result<Plan, Error>,
+    plan: fn(&HostSettings<'_>) -> Result<Plan, InstallError>,
     done: &'static str,
     none: &'static str,
 }
 
-impl Change {
+impl InstallChange {
     fn run(&self, verb: &Verb, printer: &mut Printer) -> Result<Exit, Stop> {
         let (place, binary) = (place()?, binary()?);
         let scope = self.scope.into();
         let mut rows = Vec::new();
         let mut exit = Exit::Ok;
         let mut hosts = self.which.hosts(&place, printer)?;
-        if scope == Scope::Managed && self.which.hosts.is_empty() {
+        if scope == SettingsScope::Managed && self.which.hosts.is_empty() {
             hosts.retain(|host| install::has_managed(host));
         }
         for host in hosts {
@@ -263,7 +265,7 @@ impl Change {
                 }
                 Ok(plan)
             });
-            let json = self.which.format == Output::Json;
+            let json = self.which.format == InstallOutput::Json;
             match result {
                 Ok(plan) if json => rows.push(self.row(&plan)?),
                 Ok(plan) => self.print(&plan, verb, printer)?,
@@ -279,7 +281,7 @@ impl Change {
                 }
             }
         }
-        if self.which.format == Output::Json {
+        if self.which.format == InstallOutput::Json {
             let rows = serde_json::Value::from(rows);
             printer.json(&printer.redactor.json(rows.into()))?;
         }
@@ -288,7 +290,7 @@ impl Change {
 
     fn row(&self, plan: &Plan) -> Result<serde_json::Value, Stop> {
         let changed = plan.changes();
-        let done = Done {
+        let done = InstalledFile {
             host: plan.host,
             scope: plan.scope,
             path: &plan.path,
@@ -310,7 +312,7 @@ impl Change {
             (true, false) => verb.done.into(),
         };
         let tone = if changes { style::GOOD } else { style::DIM };
-        let line = Line::of(style::STRONG, title(plan.host))
+        let line = StyledLine::of(style::STRONG, title(plan.host))
             .with(style::PLAIN, ": ")
             .with(tone, words)
             .with(style::DIM, printer.redact(format!(" ({})", plan.path.display())));
@@ -325,30 +327,30 @@ impl Change {
                     _ => style::DIM,
                 };
                 let shown = printer.redact(format!("  {line}"));
-                printer.line(&Line::of(tone, shown))?;
+                printer.line(&StyledLine::of(tone, shown))?;
             }
             if plan.backup.is_file() && !self.dry_run {
                 let words = format!("  the text before is in {}", plan.backup.display());
-                printer.line(&Line::of(style::DIM, printer.redact(words)))?;
+                printer.line(&StyledLine::of(style::DIM, printer.redact(words)))?;
             }
         }
         if let Some(obstacle) = &plan.obstacle {
             let words = printer.redact(format!("  but {obstacle}"));
-            printer.line(&Line::of(style::WARN, words))?;
+            printer.line(&StyledLine::of(style::WARN, words))?;
         }
         if let Some(note) = plan.note {
-            printer.line(&Line::of(style::WARN, printable!("  note: {}", note)))?;
+            printer.line(&StyledLine::of(style::WARN, printable!("  note: {}", note)))?;
         }
         Ok(())
     }
 }
 
-impl Status {
+impl GuardStatusCommand {
     pub(super) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
         let (place, binary) = (place()?, binary()?);
         let scopes = match self.scope {
             Some(scope) => vec![scope.into()],
-            None => vec![Scope::User, Scope::Project, Scope::Managed],
+            None => vec![SettingsScope::User, SettingsScope::Project, SettingsScope::Managed],
         };
         let opened = guarding::here();
         let lasts = last::of_hosts(&opened.guard.policy().log());
@@ -358,29 +360,29 @@ impl Status {
             let mut all = Vec::new();
             for scope in &scopes {
                 // Few machines have managed settings.
-                let is_rare = *scope == Scope::Managed && self.scope.is_none();
+                let is_rare = *scope == SettingsScope::Managed && self.scope.is_none();
                 if is_rare && !install::has_managed(host) {
                     continue;
                 }
                 let found = settings(host, *scope, &place, &binary)?;
-                if !is_rare || found.state() != State::NotInstalled {
+                if !is_rare || found.state() != GuardState::NotInstalled {
                     all.push((*scope, found));
                 }
             }
             let brought = repository::brought(&place.project);
             // In one of the places is enough.
-            let installed = all.iter().any(|(_, found)| found.state() == State::Installed);
+            let installed = all.iter().any(|(_, found)| found.state() == GuardState::Installed);
             for (scope, found) in &all {
                 let (path, state) = (found.path(), found.state());
-                let is_there = state == State::Installed;
+                let is_there = state == GuardState::Installed;
                 let obstacle = found.obstacle().filter(|_| is_there);
                 exit = worse(exit, &state, installed && obstacle.is_none());
                 let note = found.note().filter(|_| is_there);
                 let last = lasts.get(host).filter(|_| is_there);
                 let (path, state) = (&path, &state);
                 let repository = match scope {
-                    Scope::Project => repository::of_host(&brought, host),
-                    Scope::User | Scope::Managed => Vec::new(),
+                    SettingsScope::Project => repository::of_host(&brought, host),
+                    SettingsScope::User | SettingsScope::Managed => Vec::new(),
                 };
                 let seen = SettingsFile {
                     host,
@@ -393,14 +395,14 @@ impl Status {
                     repository,
                 };
                 match self.which.format {
-                    Output::Json => {
+                    InstallOutput::Json => {
                         rows.push(serde_json::to_value(seen).map_err(io::Error::other)?);
                     }
-                    Output::Text => print_seen(&seen, printer)?,
+                    InstallOutput::Text => print_seen(&seen, printer)?,
                 }
             }
         }
-        if self.which.format == Output::Json {
+        if self.which.format == InstallOutput::Json {
             let rows = serde_json::Value::from(rows);
             printer.json(&printer.redactor.json(rows.into()))?;
         }
@@ -408,7 +410,7 @@ impl Status {
             .into_iter()
             .chain(opened.ignored(files::log_to_be_fixed().as_deref()));
         for words in ignored {
-            let line = Line::of(style::WARN, "without effect: ");
+            let line = StyledLine::of(style::WARN, "without effect: ");
             printer.notice(&line.with(style::PLAIN, printer.redact(words)))?;
         }
         Ok(exit)
@@ -424,19 +426,22 @@ pub(super) fn seen_by_page() -> Result<Vec<HostStatus>, Stop> {
     let mut rows = Vec::new();
     let brought = repository::brought(&place.project);
     for host in install::present(&place, &path) {
-        for scope in [Scope::User, Scope::Project] {
+        for scope in [SettingsScope::User, SettingsScope::Project] {
             let found = settings(host, scope, &place, &binary)?;
             let state = found.state();
-            let is_there = state == State::Installed;
+            let is_there = state == GuardState::Installed;
             // A project without settings of its own is not worth a row.
             let mut brought = repository::of_host(&brought, host);
-            brought.retain(|_| scope == Scope::Project);
-            if scope == Scope::Project && state == State::NotInstalled && brought.is_empty() {
+            brought.retain(|_| scope == SettingsScope::Project);
+            if scope == SettingsScope::Project
+                && state == GuardState::NotInstalled
+                && brought.is_empty()
+            {
                 continue;
             }
             let problem = match &state {
-                State::Broken { error } => Some(error.clone()),
-                State::Stale { .. } => Some("of another binary, or not complete".to_owned()),
+                GuardState::Broken { error } => Some(error.clone()),
+                GuardState::Stale { .. } => Some("of another binary, or not complete".to_owned()),
                 _ => found.obstacle().filter(|_| is_there),
             };
             let problem = problem.or_else(|| (!brought.is_empty()).then(|| brought.join("; ")));
@@ -456,62 +461,64 @@ pub(super) fn seen_by_page() -> Result<Vec<HostStatus>, Stop> {
 }
 
 /// Combines the exit code with the state of one more settings file.
-fn worse(exit: Exit, state: &State, works: bool) -> Exit {
+fn worse(exit: Exit, state: &GuardState, works: bool) -> Exit {
     match state {
-        State::Broken { .. } => Exit::Unread,
-        State::Stale { .. } if exit != Exit::Unread => Exit::Failed,
-        State::NotInstalled | State::Installed if !works && exit != Exit::Unread => Exit::Failed,
+        GuardState::Broken { .. } => Exit::Unread,
+        GuardState::Stale { .. } if exit != Exit::Unread => Exit::Failed,
+        GuardState::NotInstalled | GuardState::Installed if !works && exit != Exit::Unread => {
+            Exit::Failed
+        }
         _ => exit,
     }
 }
 
 fn print_seen(seen: &SettingsFile<'_>, printer: &mut Printer) -> Result<(), Stop> {
     let (tone, words) = match seen.state {
-        State::Installed => (style::GOOD, "installed"),
-        State::NotInstalled => (style::DIM, "not installed"),
-        State::Stale { .. } => (style::WARN, "stale"),
-        State::Broken { .. } => (style::BAD, "broken file"),
+        GuardState::Installed => (style::GOOD, "installed"),
+        GuardState::NotInstalled => (style::DIM, "not installed"),
+        GuardState::Stale { .. } => (style::WARN, "stale"),
+        GuardState::Broken { .. } => (style::BAD, "broken file"),
     };
     let scope = match seen.scope {
-        Scope::User => "user",
-        Scope::Project => "project",
-        Scope::Managed => "managed",
+        SettingsScope::User => "user",
+        SettingsScope::Project => "project",
+        SettingsScope::Managed => "managed",
     };
-    let line = Line::of(style::STRONG, title(seen.host))
+    let line = StyledLine::of(style::STRONG, title(seen.host))
         .with(style::PLAIN, printable!(", {}: ", scope))
         .with(tone, words)
         .with(style::DIM, printer.redact(format!(" ({})", seen.path.display())));
     printer.line(&line)?;
     match seen.state {
-        State::Stale { commands } => {
+        GuardState::Stale { commands } => {
             for command in commands {
                 let shown = printer.redact(format!("  runs {command}"));
-                printer.line(&Line::of(style::DIM, shown))?;
+                printer.line(&StyledLine::of(style::DIM, shown))?;
             }
         }
-        State::Broken { error } => {
+        GuardState::Broken { error } => {
             let shown = printer.redact(format!("  {error}"));
-            printer.line(&Line::of(style::BAD, shown))?;
+            printer.line(&StyledLine::of(style::BAD, shown))?;
         }
-        State::Installed | State::NotInstalled => {}
+        GuardState::Installed | GuardState::NotInstalled => {}
     }
     if let Some(obstacle) = &seen.obstacle {
         let words = printer.redact(format!("  but {obstacle}"));
-        printer.line(&Line::of(style::WARN, words))?;
+        printer.line(&StyledLine::of(style::WARN, words))?;
     }
     for found in &seen.repository {
         let words = printer.redact(format!("  in the repository: {found}"));
-        printer.line(&Line::of(style::WARN, words))?;
+        printer.line(&StyledLine::of(style::WARN, words))?;
     }
-    if *seen.state == State::Installed {
+    if *seen.state == GuardState::Installed {
         let words = match seen.last {
             Some(last) => format!("  last decision: {} at {}", last.decision, last.time),
             None => "  no decision in the log yet; `toolmark guard doctor` tries it".to_owned(),
         };
-        printer.line(&Line::of(style::DIM, printer.redact(words)))?;
+        printer.line(&StyledLine::of(style::DIM, printer.redact(words)))?;
     }
     if let Some(note) = seen.note {
-        printer.line(&Line::of(style::DIM, printable!("  note: {}", note)))?;
+        printer.line(&StyledLine::of(style::DIM, printable!("  note: {}", note)))?;
     }
     Ok(())
 }
@@ -519,7 +526,7 @@ fn print_seen(seen: &SettingsFile<'_>, printer: &mut Printer) -> Result<(), Stop
 impl Which {
     /// Whether the output is machine-readable.
     pub(super) fn is_json(&self) -> bool {
-        self.format == Output::Json
+        self.format == InstallOutput::Json
     }
 
     /// The selected agents.
@@ -533,7 +540,7 @@ impl Which {
 }
 
 fn complain(host: &'static str, error: &str, printer: &mut Printer) -> Result<(), Stop> {
-    let line = Line::of(style::BAD.bold(), "error")
+    let line = StyledLine::of(style::BAD.bold(), "error")
         .with(style::PLAIN, ": ")
         .with(style::STRONG, title(host))
         .with(style::PLAIN, printable!(": {}; nothing was written", printer.redact(error)));

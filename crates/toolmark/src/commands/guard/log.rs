@@ -2,7 +2,7 @@
 
 use crate::Stop;
 use crate::exit::Exit;
-use crate::printer::{Line, Printer, style};
+use crate::printer::{Printer, StyledLine, style};
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use toolmark_app::guard::log::{export, log_of, verified};
@@ -62,7 +62,7 @@ impl Log {
             LogAction::Verify { log } => {
                 let (lines, is_whole) = verified(&log_of(log)?)?;
                 for line in lines {
-                    printer.line(&Line::of(style::PLAIN, printer.redact(line)))?;
+                    printer.line(&StyledLine::of(style::PLAIN, printer.redact(line)))?;
                 }
                 Ok(if is_whole { Exit::Ok } else { Exit::Failed })
             }

@@ -5,7 +5,7 @@
 use crate::Stop;
 use crate::exit::{Exit, Failure};
 use crate::guarding;
-use crate::printer::{Line, Printer, style};
+use crate::printer::{Printer, StyledLine, style};
 use clap::{Args, ValueEnum};
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -13,11 +13,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use toolmark_base::read_file;
 use toolmark_guard::files::{self, Opened};
-use toolmark_guard::policy::Rate;
-use toolmark_guard::{Args as CallArgs, Event, Moment, Verdict, audit};
+use toolmark_guard::policy::CallRate;
+use toolmark_guard::{Args as CallArgs, GuardAnswer, HookEvent, Moment, audit};
 use toolmark_mcp::{
-    AuditSink, Ending, GuardPolicy, Limits, NoAudit, Occasion, OnAsk, Pins, PinsError, Proxy,
-    Record, Remote, ServeError, Settings, serve_http, serve_stdio,
+    AuditSink, DecisionRecord, Ending, GuardPolicy, NoAudit, Occasion, OnAsk, Pins, PinsError,
+    Proxy, ProxySettings, Remote, ResultLimits, ServeError, serve_http, serve_stdio,
 };
 use toolmark_shell::Decision;
 
@@ -44,7 +44,7 @@ const MAX_POLICY: u64 = 64 << 20;
 /// changes is held until the user accepts it. Everything else passes unchanged.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub(super) struct Mcp {
+pub(super) struct GuardMcpCommand {
     /// Program of the server, and its arguments
     #[arg(
         value_name = "SERVER",
@@ -84,15 +84,15 @@ pub(super) struct Mcp {
     on_ask: Alone,
     /// Rate limit for all tools together, such as `60/min`
     #[arg(long, value_name = "RATE")]
-    rate: Option<Rate>,
+    rate: Option<CallRate>,
     /// Rate limit for each tool
     #[arg(long, value_name = "RATE")]
-    tool_rate: Option<Rate>,
+    tool_rate: Option<CallRate>,
     /// Do not redact secrets in results
     #[arg(long)]
     pass_secrets: bool,
     /// Maximum bytes of text in a result
-    #[arg(long, value_name = "BYTES", default_value_t = Limits::default().text)]
+    #[arg(long, value_name = "BYTES", default_value_t = ResultLimits::default().text)]
     most_text: usize,
 }
 
@@ -109,7 +109,7 @@ enum Alone {
     Deny,
 }
 
-impl Mcp {
+impl GuardMcpCommand {
     pub(super) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
         let pins = self.pins_file()?;
         if let Some(name) = &self.accept {
@@ -117,7 +117,7 @@ impl Mcp {
             for tool in tools {
                 let tool = toolmark_mcp::suspicion::sanitize(&tool, 200);
                 printer.line(
-                    &Line::of(style::GOOD, "accepted")
+                    &StyledLine::of(style::GOOD, "accepted")
                         .with(style::PLAIN, printer.redact(format!("  {tool}"))),
                 )?;
             }
@@ -127,7 +127,7 @@ impl Mcp {
         let tell = |words: &str| {
             // An error while writing to standard error cannot be reported anywhere.
             let words = printer.redact(format!("toolmark: {words}"));
-            let _ = printer.notice(&Line::of(style::PLAIN, words));
+            let _ = printer.notice(&StyledLine::of(style::PLAIN, words));
         };
         let ended = match (self.url, self.server.split_first()) {
             (Some(url), _) => serve_http(proxy, Remote { url, headers: self.headers }, tell),
@@ -157,9 +157,9 @@ impl Mcp {
         let opened = guarding::fixed(self.policy.as_deref()).with_log(self.log.as_deref());
         let opened = guarding::without_faults(opened, printer)?;
         let policy = opened.guard.policy().mcp();
-        let settings = Settings {
+        let settings = ProxySettings {
             server: self.server_name(),
-            limits: Limits { text: self.most_text, pass_secrets: self.pass_secrets },
+            limits: ResultLimits { text: self.most_text, pass_secrets: self.pass_secrets },
             on_ask: match self.on_ask {
                 Alone::Allow => OnAsk::Allow,
                 Alone::Deny => OnAsk::Deny,
@@ -279,19 +279,19 @@ fn failed(error: PinsError) -> Stop {
 /// The log of the guard, in which the proxy is another host.
 struct AuditLog {
     path: PathBuf,
-    limits: audit::Limits,
+    limits: audit::AuditLimits,
     session: String,
     cwd: Option<String>,
 }
 
 impl AuditSink for AuditLog {
-    fn write(&mut self, record: &Record) -> io::Result<()> {
+    fn write(&mut self, record: &DecisionRecord) -> io::Result<()> {
         let moment = match record.occasion {
             Occasion::Call => Moment::Before,
             Occasion::Result => Moment::After,
             Occasion::List | Occasion::Server => Moment::Other,
         };
-        let mut event = Event::new(moment, HOST, record.tool.as_deref().unwrap_or_default());
+        let mut event = HookEvent::new(moment, HOST, record.tool.as_deref().unwrap_or_default());
         event.name = record.occasion.as_str().into();
         event.session = Some(self.session.as_str().into());
         event.cwd = self.cwd.as_deref().map(Into::into);
@@ -304,8 +304,8 @@ impl AuditSink for AuditLog {
         }
         // A decision with an unknown name must not be logged as allowed.
         let decision = decision.unwrap_or(Decision::Deny);
-        let verdict = Verdict::new(decision, record.rule.as_str(), reason);
-        let record = audit::Record::of(HOST, Some(&event), &verdict, Duration::ZERO);
+        let verdict = GuardAnswer::new(decision, record.rule.as_str(), reason);
+        let record = audit::AuditRecord::of(HOST, Some(&event), &verdict, Duration::ZERO);
         audit::append(&self.path, self.limits, &record)
     }
 }

@@ -39,7 +39,7 @@ Examples:
 #[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
 pub(crate) struct Guard {
     #[command(flatten)]
-    hook: hook::Hook,
+    hook: hook::HookCommand,
     #[command(subcommand)]
     command: Option<GuardAction>,
 }
@@ -47,16 +47,16 @@ pub(crate) struct Guard {
 #[derive(Debug, Subcommand)]
 enum GuardAction {
     Install(install::Install),
-    Status(install::Status),
+    Status(install::GuardStatusCommand),
     Doctor(doctor::Doctor),
     Allow(allow::Allow),
-    Test(test::Test),
+    Test(test::GuardTestCommand),
     Undo(undo::Undo),
     Replay(replay::Replay),
     Uninstall(install::Uninstall),
-    Mcp(mcp::Mcp),
+    Mcp(mcp::GuardMcpCommand),
     Log(log::Log),
-    Permissions(permissions::Permissions),
+    Permissions(permissions::PermissionsCommand),
     Policy(policy::Policy),
     Programs(programs::Programs),
     Help(HelpBelow),

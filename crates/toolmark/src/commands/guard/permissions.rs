@@ -5,7 +5,7 @@ use crate::Stop;
 use crate::args::TextFormat;
 use crate::exit::{Exit, Failure};
 use crate::human;
-use crate::printer::{Line, Printer, Verbosity, style};
+use crate::printer::{Printer, StyledLine, Verbosity, style};
 use clap::Args;
 use serde::Serialize;
 use serde_json::Value;
@@ -13,7 +13,7 @@ use std::io;
 use std::path::PathBuf;
 use toolmark_base::{ReadFileError, ReadFileErrorKind};
 use toolmark_guard::files::settings;
-use toolmark_guard::permissions::{Finding, Level, Permissions as Rules};
+use toolmark_guard::permissions::{FindingLevel, PermissionFinding, PermissionRules as Rules};
 use toolmark_redact::printable;
 
 const EXAMPLES: &str = "\
@@ -34,7 +34,7 @@ Exit codes:
 /// Turn Claude Code's permission rules into a policy, and report those that never match
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub(super) struct Permissions {
+pub(super) struct PermissionsCommand {
     /// Settings files [default: the user's and those of this directory]
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
@@ -45,14 +45,14 @@ pub(super) struct Permissions {
 
 /// The JSON output.
 #[derive(Serialize)]
-struct Answer<'a> {
+struct PermissionsOutput<'a> {
     files: Vec<String>,
     rules: usize,
     guard: Value,
-    findings: &'a [Finding],
+    findings: &'a [PermissionFinding],
 }
 
-impl Permissions {
+impl PermissionsCommand {
     pub(super) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
         let mut rules = Rules::default();
         let files = self.read(&mut rules)?;
@@ -61,7 +61,8 @@ impl Permissions {
         match self.format {
             TextFormat::Json => {
                 let files = files.iter().map(|file| file.display().to_string()).collect();
-                let answer = Answer { files, rules: rules.written(), guard, findings: &findings };
+                let answer =
+                    PermissionsOutput { files, rules: rules.written(), guard, findings: &findings };
                 let answer = serde_json::to_value(answer).map_err(io::Error::other)?;
                 printer.json(&printer.redactor.json(answer.into()))?;
             }
@@ -70,19 +71,19 @@ impl Permissions {
                     print_finding(finding, printer)?;
                 }
                 if printer.verbosity > Verbosity::Quiet {
-                    let never = findings.iter().filter(|f| f.level == Level::Never).count();
+                    let never = findings.iter().filter(|f| f.level == FindingLevel::Never).count();
                     let words = printable!(
                         "{} in {}, {} of them can never match",
                         human::things(rules.written() as u64, "rule"),
                         human::things(files.len() as u64, "file"),
                         never,
                     );
-                    printer.notice(&Line::of(style::DIM, words))?;
+                    printer.notice(&StyledLine::of(style::DIM, words))?;
                 }
                 printer.raw(&printer.redact(yaml(&guard)))?;
             }
         }
-        let never = findings.iter().any(|finding| finding.level == Level::Never);
+        let never = findings.iter().any(|finding| finding.level == FindingLevel::Never);
         Ok(if never { Exit::Failed } else { Exit::Ok })
     }
 
@@ -111,17 +112,17 @@ impl Permissions {
     }
 }
 
-fn print_finding(finding: &Finding, printer: &mut Printer) -> io::Result<()> {
+fn print_finding(finding: &PermissionFinding, printer: &mut Printer) -> io::Result<()> {
     let (word, tone) = match finding.level {
-        Level::Never => ("never", style::BAD.bold()),
-        Level::Warning => ("warning", style::WARN.bold()),
-        Level::Note => ("note", style::DIM),
+        FindingLevel::Never => ("never", style::BAD.bold()),
+        FindingLevel::Warning => ("warning", style::WARN.bold()),
+        FindingLevel::Note => ("note", style::DIM),
     };
-    if finding.level != Level::Never && printer.verbosity == Verbosity::Quiet {
+    if finding.level != FindingLevel::Never && printer.verbosity == Verbosity::Quiet {
         return Ok(());
     }
     let place = format!("{} {}: {}", finding.file, finding.list, finding.rule);
-    let mut line = Line::of(tone, word)
+    let mut line = StyledLine::of(tone, word)
         .with(style::PLAIN, ": ")
         .with(style::STRONG, printer.redact(place))
         .with(style::PLAIN, ": ")

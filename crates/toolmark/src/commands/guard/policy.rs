@@ -5,7 +5,7 @@ use crate::Stop;
 use crate::exit::{Exit, Failure};
 use crate::guarding;
 use crate::human;
-use crate::printer::{Line, Printer, Verbosity, style};
+use crate::printer::{Printer, StyledLine, Verbosity, style};
 use clap::Args;
 use std::path::PathBuf;
 use toolmark_guard::files::{Opened, named_by_environment};
@@ -51,7 +51,7 @@ impl Policy {
 fn summary(opened: &Opened, printer: &mut Printer) -> Result<(), Stop> {
     let policy = opened.guard.policy();
     let mut row = |key: &'static str, value: &str| {
-        let line = Line::of(style::DIM, printable!("{:9}", key));
+        let line = StyledLine::of(style::DIM, printable!("{:9}", key));
         printer.line(&line.with(style::PLAIN, printer.redact(value)))
     };
     // Files that cannot be read are shown too.

@@ -3,14 +3,14 @@
 use crate::Stop;
 use crate::args::TextFormat;
 use crate::exit::{Exit, Failure};
-use crate::printer::{Line, Printer, style};
+use crate::printer::{Printer, StyledLine, style};
 use crate::text::width;
 use clap::Args;
 use std::io;
 use toolmark_app::guard::programs::{FamilyRow, describes, family_of, options};
 use toolmark_redact::printable;
 use toolmark_shell::Decision;
-use toolmark_shell::catalog::{Family, KnownCommand, KnownExample, families};
+use toolmark_shell::catalog::{KnownCommand, KnownExample, ProgramFamily, families};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -51,7 +51,7 @@ impl Programs {
         for name in &self.names {
             family_of(&known, name).ok_or_else(|| unknown(name))?;
         }
-        let is_wanted = |family: &Family| {
+        let is_wanted = |family: &ProgramFamily| {
             self.names.is_empty() || self.names.iter().any(|name| describes(family, name))
         };
         known.retain(is_wanted);
@@ -71,15 +71,15 @@ fn unknown(name: &str) -> Failure {
     ))
 }
 
-fn list(family: &Family, printer: &mut Printer) -> io::Result<()> {
-    let mut head = Line::of(style::STRONG, printable!("{}", family.id));
+fn list(family: &ProgramFamily, printer: &mut Printer) -> io::Result<()> {
+    let mut head = StyledLine::of(style::STRONG, printable!("{}", family.id));
     let first = family.summary.split("\n\n").next().unwrap_or("").replace('\n', " ");
     head.pad(16);
     head.push(style::DIM, printable!(" {}", printer.redact(first)));
     printer.line(&head.fit(printer.width()))?;
     let commands = family.commands.iter().map(|command| command.name);
     let names = family.names.iter().copied().chain(commands.filter(|name| name.contains(' ')));
-    let mut line = Line::new();
+    let mut line = StyledLine::new();
     let mut used = 0;
     for name in names {
         let fits = used + width(name) + 2 <= printer.width().max(MIN_WIDTH);
@@ -90,7 +90,7 @@ fn list(family: &Family, printer: &mut Printer) -> io::Result<()> {
                 line.push(style::PLAIN, ",");
                 printer.line(&line)?;
             }
-            line = Line::of(style::PLAIN, "  ");
+            line = StyledLine::of(style::PLAIN, "  ");
             used = 0;
         }
         line.push(style::PLAIN, name);
@@ -99,27 +99,28 @@ fn list(family: &Family, printer: &mut Printer) -> io::Result<()> {
     if used > 0 { printer.line(&line) } else { Ok(()) }
 }
 
-fn explain(family: &Family, name: &str, printer: &mut Printer) -> io::Result<()> {
+fn explain(family: &ProgramFamily, name: &str, printer: &mut Printer) -> io::Result<()> {
     let commands: Vec<&KnownCommand> =
         family.commands.iter().filter(|command| command.name == name).collect();
     for command in &commands {
-        let mut head = Line::of(style::STRONG, command.name);
+        let mut head = StyledLine::of(style::STRONG, command.name);
         let extent = if command.is_open { "some options" } else { "all options" };
         head.push(style::DIM, printable!("  {}, {} known", command.syntax, extent));
         printer.line(&head)?;
         for (when, effect) in &command.effects {
-            printer.line(&Line::of(
+            printer.line(&StyledLine::of(
                 style::PLAIN,
                 printable!("  {}: {}", printer.redact(when.as_str()), *effect),
             ))?;
         }
         let options = options(command).join("  ");
-        printer.line(&Line::of(style::DIM, printable!("  {}", printer.redact(options))))?;
+        printer.line(&StyledLine::of(style::DIM, printable!("  {}", printer.redact(options))))?;
     }
     if commands.is_empty() {
-        printer.line(&Line::of(style::STRONG, printable!("{}", family.id)))?;
+        printer.line(&StyledLine::of(style::STRONG, printable!("{}", family.id)))?;
         for line in family.summary.lines() {
-            printer.line(&Line::of(style::PLAIN, printable!("  {}", printer.redact(line))))?;
+            printer
+                .line(&StyledLine::of(style::PLAIN, printable!("  {}", printer.redact(line))))?;
         }
     }
     let of_command = |example: &&KnownExample| example.command.contains(name);
@@ -128,7 +129,7 @@ fn explain(family: &Family, name: &str, printer: &mut Printer) -> io::Result<()>
     {
         let shown = family.examples.iter().filter(|example| example.decision == decision);
         for example in shown.filter(of_command) {
-            let mut line = Line::of(super::tone(decision), printable!("  {}", word));
+            let mut line = StyledLine::of(super::tone(decision), printable!("  {}", word));
             line.pad(11);
             line.push(style::PLAIN, printer.redact(example.command.replace('\n', "⏎")));
             printer.line(&line)?;

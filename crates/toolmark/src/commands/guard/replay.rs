@@ -6,8 +6,8 @@ use crate::args::{InputArgs, RowFormat, SessionArgs};
 use crate::exit::{Exit, Failure};
 use crate::guarding;
 use crate::human;
-use crate::printer::{Line, Printer, style};
-use crate::reading::{Next, Runs};
+use crate::printer::{Printer, StyledLine, style};
+use crate::reading::{Continuation, Runs};
 use clap::{Args, ValueEnum};
 use std::io;
 use toolmark_check::Checker;
@@ -36,7 +36,7 @@ pub(super) struct Replay {
     format: RowFormat,
     /// Exit with 1 if a call would have got this decision or a stricter one
     #[arg(long, value_enum, value_name = "DECISION")]
-    fail_on: Option<FailOn>,
+    fail_on: Option<ReplayFailOn>,
     #[command(flatten)]
     input: InputArgs,
     #[command(flatten)]
@@ -44,7 +44,7 @@ pub(super) struct Replay {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum FailOn {
+enum ReplayFailOn {
     Ask,
     Deny,
 }
@@ -67,7 +67,11 @@ impl Replay {
                 files += 1;
                 replay.merge(one);
             }
-            Ok(if selected.limit == Some(files) { Next::Enough } else { Next::More })
+            Ok(if selected.limit == Some(files) {
+                Continuation::Enough
+            } else {
+                Continuation::More
+            })
         })?;
         // A part of the files may have none.
         let is_part = self.input.is_part();
@@ -91,8 +95,8 @@ impl Replay {
         }
         let fails = match self.fail_on {
             None => false,
-            Some(FailOn::Ask) => replay.ask + replay.deny > 0,
-            Some(FailOn::Deny) => replay.deny > 0,
+            Some(ReplayFailOn::Ask) => replay.ask + replay.deny > 0,
+            Some(ReplayFailOn::Deny) => replay.deny > 0,
         };
         Ok(match (fails, walked.unread) {
             (true, _) => Exit::Failed,
@@ -117,9 +121,9 @@ fn print(
         replay.ask,
         replay.deny,
     );
-    printer.line(&Line::of(style::STRONG, words))?;
+    printer.line(&StyledLine::of(style::STRONG, words))?;
     for note in notes {
-        printer.line(&Line::of(style::DIM, printer.redact(note)))?;
+        printer.line(&StyledLine::of(style::DIM, printer.redact(note)))?;
     }
     let (candidates, others) = replay.stops.split_at(alarms);
     for (title, stops) in [
@@ -129,9 +133,9 @@ fn print(
         if stops.is_empty() {
             continue;
         }
-        printer.line(&Line::of(style::PLAIN, ""))?;
+        printer.line(&StyledLine::of(style::PLAIN, ""))?;
         let words = printable!("{} ({})", title, stops.len());
-        printer.line(&Line::of(style::STRONG, words))?;
+        printer.line(&StyledLine::of(style::STRONG, words))?;
         for stop in stops {
             print_stop(stop, printer)?;
         }
@@ -142,7 +146,7 @@ fn print(
 fn print_stop(stop: &Stopped<Printable>, printer: &mut Printer) -> io::Result<()> {
     let verdict = &stop.verdict;
     let decision = verdict.observed.unwrap_or(verdict.decision);
-    let mut line = Line::of(tone(decision), printable!("{:5}", decision.word()))
+    let mut line = StyledLine::of(tone(decision), printable!("{:5}", decision.word()))
         .with(style::PLAIN, "  ")
         .with(style::PLAIN, printer.redact(&verdict.reason));
     if stop.alike > 1 {
@@ -161,20 +165,20 @@ fn print_stop(stop: &Stopped<Printable>, printer: &mut Printer) -> io::Result<()
         call.args.clone().unwrap_or_default(),
     );
     let width = printer.width();
-    printer.line(&Line::of(style::DIM, words).fit(width))?;
+    printer.line(&StyledLine::of(style::DIM, words).fit(width))?;
     let codes: Vec<&str> = stop.findings.iter().copied().collect();
     let rule = match codes.is_empty() {
         true => format!("       rule {}", verdict.rule),
         false => format!("       rule {} · check {}", verdict.rule, codes.join(" ")),
     };
-    printer.line(&Line::of(style::DIM, printer.redact(rule)))?;
+    printer.line(&StyledLine::of(style::DIM, printer.redact(rule)))?;
     if let Some(said) = &stop.said {
         let words = printable!("       said: {}", said);
-        printer.line(&Line::of(style::DIM, words).fit(width))?;
+        printer.line(&StyledLine::of(style::DIM, words).fit(width))?;
     }
     if let Some(suggestion) = verdict.suggestion.as_ref().filter(|_| decision != Decision::Allow) {
         let words = printer.redact(format!("       instead: {suggestion}"));
-        printer.line(&Line::of(style::PLAIN, words))?;
+        printer.line(&StyledLine::of(style::PLAIN, words))?;
     }
     Ok(())
 }

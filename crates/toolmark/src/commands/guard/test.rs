@@ -7,7 +7,7 @@ use crate::exit::{Exit, Failure};
 use crate::guarding;
 use crate::human;
 use crate::inputs::open_lines;
-use crate::printer::{Line, Printer, Verbosity, style};
+use crate::printer::{Printer, StyledLine, Verbosity, style};
 use clap::Args;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -15,10 +15,10 @@ use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use toolmark_base::ReadFileError;
 use toolmark_guard::facts::Disk;
-use toolmark_guard::{Args as CallArgs, Event, Guard, Moment, Verdict};
+use toolmark_guard::{Args as CallArgs, Guard, GuardAnswer, HookEvent, Moment};
 use toolmark_hosts::{HOSTS, by_id};
 use toolmark_redact::{Json, Printable, printable};
-use toolmark_shell::{Decision, Facts};
+use toolmark_shell::{Decision, FileFacts};
 
 /// The assumed host and tool of a bare command.
 const SHELL: (&str, &str) = ("claude-code", "Bash");
@@ -39,7 +39,7 @@ Exit codes:
 /// Show what would be decided about a call, without running it
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub(super) struct Test {
+pub(super) struct GuardTestCommand {
     /// Command to decide about
     #[arg(value_name = "COMMAND", required_unless_present_any = ["batch", "tool"])]
     command: Option<String>,
@@ -65,16 +65,16 @@ pub(super) struct Test {
 
 /// The answer to one call in the JSON output.
 #[derive(Serialize)]
-struct Answer<'a> {
+struct TestedCall<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     command: Option<&'a Printable>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tool: Option<&'a Printable>,
     #[serde(flatten)]
-    verdict: &'a Verdict,
+    verdict: &'a GuardAnswer,
 }
 
-impl Test {
+impl GuardTestCommand {
     pub(super) fn run(mut self, printer: &mut Printer) -> Result<Exit, Stop> {
         self.cwd = self.cwd.map(absolute).transpose()?;
         if let Some(host) = self.host.as_deref().filter(|host| by_id(host).is_none()) {
@@ -90,7 +90,8 @@ impl Test {
         let verdict = decide(&guard, &event).redact(printer.redactor);
         let redact = |text: &Option<String>| text.as_ref().map(|text| printer.redact(text));
         let (command, tool) = (redact(&self.command), redact(&self.tool));
-        let answer = Answer { command: command.as_ref(), tool: tool.as_ref(), verdict: &verdict };
+        let answer =
+            TestedCall { command: command.as_ref(), tool: tool.as_ref(), verdict: &verdict };
         match self.format {
             RowFormat::Text => {
                 print(&verdict, self.command.as_deref().unwrap_or_default(), printer)?;
@@ -114,7 +115,7 @@ impl Test {
     }
 
     /// The call given on the command line.
-    fn event(&self) -> Result<Event<'_>, Failure> {
+    fn event(&self) -> Result<HookEvent<'_>, Failure> {
         let Some(tool) = self.tool.as_deref() else {
             return Ok(self.shell(self.command.as_deref().unwrap_or_default(), None));
         };
@@ -129,13 +130,13 @@ impl Test {
         };
         let host = self.host.as_deref().unwrap_or_default();
         let cwd = self.cwd.as_deref().map(Into::into);
-        Ok(Event { args, cwd, ..Event::new(Moment::Before, host, tool) })
+        Ok(HookEvent { args, cwd, ..HookEvent::new(Moment::Before, host, tool) })
     }
 
-    fn shell<'a>(&'a self, command: &str, cwd: Option<&'a str>) -> Event<'a> {
+    fn shell<'a>(&'a self, command: &str, cwd: Option<&'a str>) -> HookEvent<'a> {
         let args = CallArgs::Json(json!({"command": command}));
         let cwd = cwd.or(self.cwd.as_deref()).map(Into::into);
-        Event { args, cwd, ..Event::new(Moment::Before, SHELL.0, SHELL.1) }
+        HookEvent { args, cwd, ..HookEvent::new(Moment::Before, SHELL.0, SHELL.1) }
     }
 
     /// Decides about every row; invalid rows are named and counted.
@@ -158,7 +159,7 @@ impl Test {
                     bad += 1;
                     let column = column.map_or(String::new(), |column| format!(":{column}"));
                     let place = format!("{name}:{}{column}: ", index + 1);
-                    let line = Line::of(style::BAD.bold(), "error")
+                    let line = StyledLine::of(style::BAD.bold(), "error")
                         .with(style::PLAIN, ": ")
                         .with(style::STRONG, printer.redact(place))
                         .with(style::PLAIN, printer.redact(why));
@@ -171,7 +172,7 @@ impl Test {
         }
         if bad > 0 && printer.verbosity > Verbosity::Quiet {
             let words = printable!("{} could not be read", human::things(bad, "row"));
-            printer.notice(&Line::of(style::BAD, words))?;
+            printer.notice(&StyledLine::of(style::BAD, words))?;
         }
         Ok(if bad > 0 { Exit::Unread } else { Exit::Ok })
     }
@@ -191,14 +192,17 @@ impl Test {
                 let args = row.get("args").cloned().map_or(CallArgs::None, CallArgs::Json);
                 let cwd = text("cwd").or(self.cwd.as_deref()).map(Into::into);
                 let tool = text("tool").unwrap_or_default();
-                decide(guard, &Event { args, cwd, ..Event::new(Moment::Before, host, tool) })
+                decide(
+                    guard,
+                    &HookEvent { args, cwd, ..HookEvent::new(Moment::Before, host, tool) },
+                )
             }
         };
         if self.format == RowFormat::Text {
             let shown = text("command").or(text("tool")).unwrap_or_default();
             let first = shown.lines().next().unwrap_or_default();
             let line =
-                Line::of(tone(verdict.decision), printable!("{:5}", verdict.decision.word()))
+                StyledLine::of(tone(verdict.decision), printable!("{:5}", verdict.decision.word()))
                     .with(style::PLAIN, "  ")
                     .with(style::PLAIN, printer.redact(first));
             return Ok(printer.line(&line)?);
@@ -225,9 +229,9 @@ fn absolute(cwd: String) -> io::Result<String> {
     Ok(std::path::absolute(cwd)?.to_string_lossy().into_owned())
 }
 
-fn decide(guard: &Guard, event: &Event<'_>) -> Verdict {
+fn decide(guard: &Guard, event: &HookEvent<'_>) -> GuardAnswer {
     let disk = event.cwd.as_deref().and_then(Disk::at);
-    guard.decide(event, disk.as_ref().map(|disk| disk as &dyn Facts))
+    guard.decide(event, disk.as_ref().map(|disk| disk as &dyn FileFacts))
 }
 
 /// Parses the row of a line if it contains a call; otherwise returns the problem, and the column if
@@ -249,9 +253,9 @@ fn row(line: &[u8]) -> Result<Map<String, Value>, (Option<usize>, String)> {
     wrong("the row has neither `command` nor `tool`")
 }
 
-fn print(verdict: &Verdict, command: &str, printer: &mut Printer) -> io::Result<()> {
+fn print(verdict: &GuardAnswer, command: &str, printer: &mut Printer) -> io::Result<()> {
     let decision = verdict.decision;
-    let line = Line::of(tone(decision).bold(), decision.word())
+    let line = StyledLine::of(tone(decision).bold(), decision.word())
         .with(style::PLAIN, "  ")
         .with(style::PLAIN, printer.redact(&verdict.reason));
     printer.line(&line)?;
@@ -265,21 +269,21 @@ fn print(verdict: &Verdict, command: &str, printer: &mut Printer) -> io::Result<
             effect.certainty,
             effect.why
         );
-        printer.line(&Line::of(style::PLAIN, printer.redact(words)))?;
+        printer.line(&StyledLine::of(style::PLAIN, printer.redact(words)))?;
         if let Some(source) = command.get(effect.span.0..effect.span.1)
             && printer.verbosity == Verbosity::Verbose
         {
             let shown = format!("    in: {source}");
-            printer.line(&Line::of(style::DIM, printer.redact(shown)))?;
+            printer.line(&StyledLine::of(style::DIM, printer.redact(shown)))?;
         }
     }
     if decision != Decision::Allow {
         let rule = printer.redact(format!("  rule: {}", verdict.rule));
-        printer.line(&Line::of(style::DIM, rule))?;
+        printer.line(&StyledLine::of(style::DIM, rule))?;
     }
     if let Some(suggestion) = &verdict.suggestion {
         let words = format!("  instead: {suggestion}");
-        printer.line(&Line::of(style::PLAIN, printer.redact(words)))?;
+        printer.line(&StyledLine::of(style::PLAIN, printer.redact(words)))?;
     }
     Ok(())
 }

@@ -3,12 +3,12 @@
 use crate::Stop;
 use crate::args::TextFormat;
 use crate::exit::{Exit, Failure};
-use crate::printer::{Line, Printer, style};
+use crate::printer::{Printer, StyledLine, style};
 use clap::Args;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
-use toolmark_app::guard::undo::{Choice, difference, open_store, summary, words};
-use toolmark_guard::kept::{Entry, ItemKind, Outcome, Restored, Restoring, Store};
+use toolmark_app::guard::undo::{UndoChoice, difference, open_store, summary, words};
+use toolmark_guard::kept::{ItemKind, KeptEntry, KeptStore, Outcome, Restored, Restoring};
 use toolmark_redact::printable;
 
 const EXAMPLES: &str = "\
@@ -91,11 +91,11 @@ impl Undo {
     }
 
     /// Returns the entries to restore, the newest first; `None` to list them.
-    fn chosen(&self, store: &Store) -> Result<Option<Vec<Entry>>, Stop> {
+    fn chosen(&self, store: &KeptStore) -> Result<Option<Vec<KeptEntry>>, Stop> {
         let choice = match (&self.session, &self.id) {
-            (Some(session), _) => Choice::Session(session),
-            (None, Some(id)) => Choice::Id(id),
-            (None, None) if self.last => Choice::LastIn(std::env::current_dir()?),
+            (Some(session), _) => UndoChoice::Session(session),
+            (None, Some(id)) => UndoChoice::Id(id),
+            (None, None) if self.last => UndoChoice::LastIn(std::env::current_dir()?),
             (None, None) if self.diff => {
                 let failure = Failure::usage("--diff needs an entry");
                 return Err(failure.hint("add --last or an ID").into());
@@ -109,7 +109,7 @@ impl Undo {
         self.paths.iter().map(|path| Ok(std::path::absolute(path)?)).collect()
     }
 
-    fn list(&self, store: &Store, printer: &mut Printer) -> Result<Exit, Stop> {
+    fn list(&self, store: &KeptStore, printer: &mut Printer) -> Result<Exit, Stop> {
         let entries = store.entries();
         if self.format == TextFormat::Json {
             let rows: Vec<Value> = entries.iter().map(summary).collect();
@@ -117,14 +117,15 @@ impl Undo {
         }
         if entries.is_empty() {
             let place = printer.redact(store.root().display().to_string());
-            printer.line(&Line::of(style::DIM, printable!("nothing is kept in {}", place)))?;
+            printer
+                .line(&StyledLine::of(style::DIM, printable!("nothing is kept in {}", place)))?;
         }
         for entry in &entries {
             let files = entry.contents();
             let call = entry.command.clone().unwrap_or_else(|| entry.tool.clone());
             let call = call.lines().next().unwrap_or_default().to_owned();
             let what = printer.redact(format!("{files}, {} bytes  ", entry.bytes));
-            let line = Line::of(style::STRONG, printer.redact(entry.id.clone()));
+            let line = StyledLine::of(style::STRONG, printer.redact(entry.id.clone()));
             let line = line.with(style::DIM, printable!("  {}", what));
             printer.line(&line.with(style::PLAIN, printer.redact(call)))?;
         }
@@ -132,7 +133,12 @@ impl Undo {
     }
 
     /// Shows the differences between the kept files and those there now.
-    fn show(&self, store: &Store, entries: &[Entry], printer: &mut Printer) -> Result<Exit, Stop> {
+    fn show(
+        &self,
+        store: &KeptStore,
+        entries: &[KeptEntry],
+        printer: &mut Printer,
+    ) -> Result<Exit, Stop> {
         let only = self.absolute_paths()?;
         let mut rows = Vec::new();
         for entry in entries {
@@ -155,15 +161,16 @@ impl Undo {
         }
         for (item, (state, diff)) in rows {
             let path = printer.redact(item.path.display().to_string());
-            printer
-                .line(&Line::of(style::STRONG, path).with(style::DIM, printable!("  {}", state)))?;
+            printer.line(
+                &StyledLine::of(style::STRONG, path).with(style::DIM, printable!("  {}", state)),
+            )?;
             for line in diff.unwrap_or_default().lines() {
                 let tone = match line.as_bytes().first() {
                     Some(b'+') => style::GOOD,
                     Some(b'-') => style::BAD,
                     _ => style::DIM,
                 };
-                printer.line(&Line::of(tone, printer.redact(line.to_owned())))?;
+                printer.line(&StyledLine::of(tone, printer.redact(line.to_owned())))?;
             }
         }
         Ok(Exit::Ok)
@@ -190,8 +197,8 @@ impl Undo {
             };
             let (word, detail) = words(&row.outcome);
             let path = printer.redact(row.path.display().to_string());
-            let line =
-                Line::of(tone, printable!("{}", word)).with(style::PLAIN, printable!("  {}", path));
+            let line = StyledLine::of(tone, printable!("{}", word))
+                .with(style::PLAIN, printable!("  {}", path));
             let detail = detail.map(|detail| printer.redact(format!("  {detail}")));
             printer.line(&match detail {
                 Some(detail) => line.with(style::DIM, detail),
@@ -200,7 +207,7 @@ impl Undo {
         }
         let is_done = rows.iter().all(|row| row.outcome == Outcome::Unchanged);
         if is_done {
-            printer.line(&Line::of(style::GOOD, printable!("everything is as it was")))?;
+            printer.line(&StyledLine::of(style::GOOD, printable!("everything is as it was")))?;
         }
         Ok(())
     }

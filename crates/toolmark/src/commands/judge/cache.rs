@@ -4,7 +4,7 @@
 use crate::commands::help::HelpBelow;
 use crate::exit::{Exit, Failure};
 use crate::human;
-use crate::printer::{Line, Printer, Verbosity, style};
+use crate::printer::{Printer, StyledLine, Verbosity, style};
 use clap::{Args, Subcommand};
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -32,11 +32,11 @@ pub(super) struct Cache {
     #[arg(long, value_name = "FILE", global = true)]
     judge_config: Option<PathBuf>,
     #[command(subcommand)]
-    command: Option<Command>,
+    command: Option<CacheCommand>,
 }
 
 #[derive(Debug, Subcommand)]
-enum Command {
+enum CacheCommand {
     /// Write all answers to a file or stdout
     Export {
         /// File, or - for stdout
@@ -72,8 +72,8 @@ impl Cache {
         };
         match self.command {
             None => list(&answers, printer)?,
-            Some(Command::Help(help)) => return help.run(&["judge", "cache"], printer),
-            Some(Command::Export { file }) => {
+            Some(CacheCommand::Help(help)) => return help.run(&["judge", "cache"], printer),
+            Some(CacheCommand::Export { file }) => {
                 let all = answers.all().map_err(refused)?;
                 if all.is_empty() {
                     return Err(Failure::unread(format!("no answers in {directory}")).into());
@@ -81,7 +81,7 @@ impl Cache {
                 export(&all, &file, printer)?;
                 say(printer, &format!("{} written", human::things(all.len() as u64, "answer")))?;
             }
-            Some(Command::Import { file }) => {
+            Some(CacheCommand::Import { file }) => {
                 let count = match file.as_os_str() == "-" {
                     true => answers.import(&mut io::stdin().lock()),
                     false => answers.import(&mut open_lines(&file)?),
@@ -91,7 +91,7 @@ impl Cache {
                     format!("{} imported into {directory}", human::things(count as u64, "answer"));
                 say(printer, &words)?;
             }
-            Some(Command::Clear) => {
+            Some(CacheCommand::Clear) => {
                 let count = answers.clear().map_err(refused)?;
                 say(printer, &format!("{} deleted", human::things(count as u64, "answer")))?;
             }
@@ -118,7 +118,7 @@ fn list(answers: &Answers, printer: &mut Printer) -> Result<(), Stop> {
             human::things(count, "answer"),
             human::things(tokens, "token")
         );
-        printer.line(&Line::of(style::PLAIN, printer.redact(words)))?;
+        printer.line(&StyledLine::of(style::PLAIN, printer.redact(words)))?;
     }
     let total = human::things(all.len() as u64, "answer");
     say(printer, &format!("{total} in {directory}"))?;
@@ -145,7 +145,7 @@ fn export(
 
 fn say(printer: &mut Printer, words: &str) -> Result<(), Stop> {
     if printer.verbosity > Verbosity::Quiet {
-        printer.notice(&Line::of(style::DIM, printer.redact(words)))?;
+        printer.notice(&StyledLine::of(style::DIM, printer.redact(words)))?;
     }
     Ok(())
 }

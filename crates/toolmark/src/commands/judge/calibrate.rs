@@ -1,19 +1,19 @@
 //! `toolmark judge calibrate`: measures how reliable a judge is.
 
 use crate::args::{TextFormat, ValueError, share};
-use crate::cli::Reading;
+use crate::cli::ReadingArgs;
 use crate::diagnostics::print_file;
 use crate::exit::{Exit, Failure};
 use crate::judging::JudgeArgs;
-use crate::printer::{Line, Printer, Verbosity, style};
+use crate::printer::{Printer, StyledLine, Verbosity, style};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 use std::io;
 use std::path::PathBuf;
-use toolmark_app::Status;
+use toolmark_app::ProgressStatus;
 use toolmark_app::Stop;
-use toolmark_app::judge::rubric::{self, Wanted};
-use toolmark_app::judge::samples::{self, Group, Labelled};
+use toolmark_app::judge::rubric::{self, RubricOverrides};
+use toolmark_app::judge::samples::{self, Labelled, SampleGroup};
 use toolmark_app::judge::{JudgeRequest, OpenJudge};
 use toolmark_grade::UsualJudge;
 use toolmark_judge::calibration::{
@@ -71,7 +71,7 @@ pub(super) struct Calibrate {
     /// Only these probes: position, verbosity, injection
     #[arg(long = "probe", value_enum, value_name = "KIND", value_delimiter = ',')]
     #[arg(hide_possible_values = true)]
-    probes: Vec<Probe>,
+    probes: Vec<CalibrationProbe>,
     /// Run no probes
     #[arg(long, conflicts_with = "probes")]
     no_probes: bool,
@@ -87,17 +87,17 @@ pub(super) struct Calibrate {
     #[command(flatten)]
     judging: JudgeArgs,
     #[command(flatten)]
-    reading: Reading,
+    reading: ReadingArgs,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Probe {
+enum CalibrationProbe {
     Position,
     Verbosity,
     Injection,
 }
 
-impl Probe {
+impl CalibrationProbe {
     fn kind(self) -> ProbeKind {
         match self {
             Self::Position => ProbeKind::Position,
@@ -146,7 +146,7 @@ fn floor(text: &str) -> Result<(FloorKind, f64), ValueError> {
 
 /// The JSON output.
 #[derive(Serialize)]
-struct Report<'r> {
+struct CalibrateOutput<'r> {
     version: u32,
     calibrations: &'r [Calibration],
     /// For each calibration, why it does not reach the floor.
@@ -162,7 +162,7 @@ struct Skipped<'r> {
 
 impl Calibrate {
     pub(super) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
-        let wanted = Wanted { scale: self.scale, threshold: self.threshold };
+        let wanted = RubricOverrides { scale: self.scale, threshold: self.threshold };
         let usual = match &self.rubric {
             Some(word) => Some(rubric::open(word, wanted, printer)?),
             None => None,
@@ -207,22 +207,22 @@ impl Calibrate {
         let shown = if all { labelled.skipped.len() } else { MAX_ROWS_SHOWN };
         for problem in labelled.skipped.iter().take(shown) {
             let words = samples::place(&self.labels, problem);
-            let line = Line::of(style::WARN.bold(), "skipped").with(style::PLAIN, ": ");
+            let line = StyledLine::of(style::WARN.bold(), "skipped").with(style::PLAIN, ": ");
             printer.notice(&line.with(style::PLAIN, printer.redact(words)))?;
         }
         if labelled.skipped.len() > shown {
             let more = labelled.skipped.len() - shown;
             let words = printable!("\u{2026} and {} more; --verbose shows them", more);
-            printer.notice(&Line::of(style::DIM, words))?;
+            printer.notice(&StyledLine::of(style::DIM, words))?;
         }
         labelled.unread.iter().try_for_each(|findings| print_file(printer, findings))
     }
 
     fn measure(
         &self,
-        groups: &[Group],
+        groups: &[SampleGroup],
         judge: &dyn Judge,
-        (setup, status): (&Setup, &Status),
+        (setup, status): (&Setup, &ProgressStatus),
         printer: &mut Printer,
     ) -> Result<Vec<Calibration>, Stop> {
         let probes = match (self.no_probes, self.probes.as_slice()) {
@@ -270,7 +270,7 @@ impl Calibrate {
             found.iter().map(|one| one.below(floor.as_ref()?)).collect();
         match self.format {
             TextFormat::Json => {
-                let report = Report {
+                let report = CalibrateOutput {
                     version: VERSION,
                     calibrations: found,
                     below: &below,
@@ -285,7 +285,7 @@ impl Calibrate {
             TextFormat::Text => {
                 for (at, (one, below)) in found.iter().zip(&below).enumerate() {
                     if at > 0 {
-                        printer.line(&Line::new())?;
+                        printer.line(&StyledLine::new())?;
                     }
                     let reached = floor.map(|_| below.as_deref());
                     for line in calibration::lines(one, reached, printer.redactor, printer.width())
@@ -297,7 +297,7 @@ impl Calibrate {
         }
         if let Some(path) = out.filter(|_| printer.verbosity > Verbosity::Quiet) {
             let words = printer.redact(format!("written to {}", path.display()));
-            printer.notice(&Line::of(style::DIM, words))?;
+            printer.notice(&StyledLine::of(style::DIM, words))?;
         }
         Ok(match below.iter().any(Option::is_some) {
             true => Exit::Failed,
@@ -314,11 +314,13 @@ mod tests {
     use clap::Parser;
     use toolmark_judge::calibration::read_file;
     use toolmark_outcome::Cause;
-    use toolmark_outcome::judging::{Answer, Mark, Question, Ruling, Unanswered, Vote};
+    use toolmark_outcome::judging::{
+        CriterionMark, JudgeAnswer, JudgeQuestion, JudgeRuling, Unanswered, Vote,
+    };
     use toolmark_redact::Redactor;
 
     #[derive(Debug, Parser)]
-    struct Line {
+    struct CalibrationLine {
         #[command(flatten)]
         calibrate: Calibrate,
     }
@@ -328,19 +330,19 @@ mod tests {
     struct Fixed;
 
     impl Judge for Fixed {
-        fn judge(&self, questions: &[Question]) -> Vec<Ruling> {
-            let answer = |question: &Question| {
+        fn judge(&self, questions: &[JudgeQuestion]) -> Vec<JudgeRuling> {
+            let answer = |question: &JudgeQuestion| {
                 let pieces = question.materials.iter().flat_map(|material| &material.pieces);
                 if pieces.clone().any(|piece| piece.text.contains("gone")) {
                     return Err(Unanswered { cause: Cause::Judge, reason: "gone".to_owned() });
                 }
                 let mark = f64::from(u8::from(pieces.into_iter().any(|p| p.text.contains("fix"))));
-                let marks = vec![Mark { mark: Some(mark), ..Mark::default() }];
-                Ok(Answer { marks, ..Answer::default() })
+                let marks = vec![CriterionMark { mark: Some(mark), ..CriterionMark::default() }];
+                Ok(JudgeAnswer { marks, ..JudgeAnswer::default() })
             };
             let vote =
-                |question: &Question| Vote { model: "m".to_owned(), answer: answer(question) };
-            let rule = |question: &Question| Ruling {
+                |question: &JudgeQuestion| Vote { model: "m".to_owned(), answer: answer(question) };
+            let rule = |question: &JudgeQuestion| JudgeRuling {
                 votes: (0..question.panel.votes).map(|_| vote(question)).collect(),
             };
             questions.iter().map(rule).collect()
@@ -354,9 +356,9 @@ mod tests {
         std::fs::write(&file, labels).unwrap();
         let fixed = ["x", file.to_str().unwrap(), "--output", out.to_str().unwrap(), "--rubric"];
         let all = [&fixed[..], &["tool-selection", "--format", "json"], args].concat();
-        let command = Line::try_parse_from(all).unwrap().calibrate;
+        let command = CalibrationLine::try_parse_from(all).unwrap().calibrate;
         let mut printer = Printer::new(Color::Never, Verbosity::Quiet, Redactor::new(true));
-        let wanted = Wanted { scale: command.scale, threshold: command.threshold };
+        let wanted = RubricOverrides { scale: command.scale, threshold: command.threshold };
         let rubric = command.rubric.as_deref().unwrap();
         let usual = rubric::open(rubric, wanted, &mut printer).unwrap();
         let reader = command.reading.reader(&printer);
@@ -364,8 +366,9 @@ mod tests {
         command.print_skipped(&labelled, &mut printer).unwrap();
         let groups = &labelled.groups;
         let setup = Setup { model: "m".to_owned(), ..Setup::default() };
-        let found =
-            command.measure(groups, &Fixed, (&setup, &Status::default()), &mut printer).unwrap();
+        let found = command
+            .measure(groups, &Fixed, (&setup, &ProgressStatus::default()), &mut printer)
+            .unwrap();
         let exit = command.report(&found, &labelled.skipped, &mut printer).unwrap();
         let answered = found.iter().any(|one| one.verdicts.answered() > 0);
         assert_eq!(read_file(&out).ok(), answered.then(|| found.clone()));
@@ -431,7 +434,10 @@ mod tests {
             &["--probe", "mood"],
             &["--no-probes", "--probe", "position"],
         ] {
-            assert!(Line::try_parse_from([&["x", "l"], args].concat()).is_err(), "{args:?}");
+            assert!(
+                CalibrationLine::try_parse_from([&["x", "l"], args].concat()).is_err(),
+                "{args:?}"
+            );
         }
     }
 }

@@ -2,7 +2,7 @@
 //! and the built-in rubrics.
 
 use crate::exit::Exit;
-use crate::printer::{Line, Printer, style};
+use crate::printer::{Printer, StyledLine, style};
 use clap::Args;
 use toolmark_app::Stop;
 use toolmark_outcome::judging::{BUILT_IN, FIELDS};
@@ -10,9 +10,9 @@ use toolmark_redact::{Printable, printable};
 
 /// List the fields that a rubric can show to the judge
 #[derive(Debug, Args)]
-pub(super) struct Fields {}
+pub(super) struct FieldsCommand {}
 
-impl Fields {
+impl FieldsCommand {
     pub(super) fn run(&self, printer: &mut Printer) -> Result<Exit, Stop> {
         for field in FIELDS {
             let aliases: Vec<Printable> = field.aliases.iter().map(|word| (*word).into()).collect();
@@ -23,7 +23,7 @@ impl Fields {
             let of_call = if field.of_call { " [of a call]" } else { "" };
             let (name, summary) = (field.name, field.summary);
             let words = printable!("{:<22} {}{}{}", name, summary, of_call, aliases);
-            printer.line(&Line::of(style::PLAIN, words))?;
+            printer.line(&StyledLine::of(style::PLAIN, words))?;
         }
         Ok(Exit::Ok)
     }
@@ -37,7 +37,7 @@ impl Rubrics {
     pub(super) fn run(&self, printer: &mut Printer) -> Result<Exit, Stop> {
         for rubric in BUILT_IN {
             let words = printable!("{:<26} {}", rubric.name, rubric.summary);
-            printer.line(&Line::of(style::PLAIN, words))?;
+            printer.line(&StyledLine::of(style::PLAIN, words))?;
         }
         Ok(Exit::Ok)
     }

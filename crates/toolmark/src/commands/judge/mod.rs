@@ -20,14 +20,14 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Judge {
     #[command(subcommand)]
-    command: Command,
+    command: JudgeCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Command {
+enum JudgeCommand {
     Calibrate(Box<calibrate::Calibrate>),
     Cache(cache::Cache),
-    Fields(fields::Fields),
+    Fields(fields::FieldsCommand),
     Rubrics(fields::Rubrics),
     Help(HelpBelow),
 }
@@ -35,11 +35,11 @@ enum Command {
 impl Judge {
     pub(crate) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
         match self.command {
-            Command::Calibrate(calibrate) => calibrate.run(printer),
-            Command::Cache(cache) => cache.run(printer),
-            Command::Fields(fields) => fields.run(printer),
-            Command::Rubrics(rubrics) => rubrics.run(printer),
-            Command::Help(help) => help.run(&["judge"], printer),
+            JudgeCommand::Calibrate(calibrate) => calibrate.run(printer),
+            JudgeCommand::Cache(cache) => cache.run(printer),
+            JudgeCommand::Fields(fields) => fields.run(printer),
+            JudgeCommand::Rubrics(rubrics) => rubrics.run(printer),
+            JudgeCommand::Help(help) => help.run(&["judge"], printer),
         }
     }
 }

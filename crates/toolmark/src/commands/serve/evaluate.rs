@@ -4,7 +4,7 @@ use super::{check_store, default_store, evaluators};
 use crate::exit::{Exit, Failure};
 use crate::human;
 use crate::judging::JudgeArgs;
-use crate::printer::{Line, Printer, Verbosity, style};
+use crate::printer::{Printer, StyledLine, Verbosity, style};
 use clap::Args;
 use std::path::PathBuf;
 use toolmark_app::Stop;
@@ -55,16 +55,16 @@ impl Evaluate {
                 "{evaluator} {version}: {} pass, {} fail, {} unknown, {} kept",
                 answers.pass, answers.fail, answers.unknown, answers.kept
             );
-            let line = Line::of(style::PLAIN, printer.redact(words));
+            let line = StyledLine::of(style::PLAIN, printer.redact(words));
             printer.line(&line)?;
         }
         if printer.verbosity > Verbosity::Quiet {
             let words = printable!("{} evaluated", human::things(evaluated.sessions, "session"));
-            printer.notice(&Line::of(style::DIM, words))?;
+            printer.notice(&StyledLine::of(style::DIM, words))?;
         }
         for (session, why) in &evaluated.unread {
             let words = printer.redact(format!("warning: {session} was not evaluated: {why}"));
-            printer.notice(&Line::of(style::WARN, words))?;
+            printer.notice(&StyledLine::of(style::WARN, words))?;
         }
         printer.flush()?;
         Ok(if evaluated.unread.is_empty() { Exit::Ok } else { Exit::Unread })

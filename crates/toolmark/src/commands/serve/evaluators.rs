@@ -7,19 +7,19 @@ use crate::printer::Printer;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use toolmark_app::Events;
+use toolmark_app::ActionEvents;
 use toolmark_app::Stop;
 use toolmark_app::grade::spec::report_problems;
 use toolmark_app::judge::{ByRules, JudgeRequest};
 use toolmark_check::config::chooses;
 use toolmark_check::{Checker, RULES, Rule, Toolsets};
-use toolmark_config::{Node, Problem, Source, parse};
+use toolmark_config::{Node, Problem, SourceText, parse};
 use toolmark_grade::{LoadOptions, Plan, Planned};
 use toolmark_outcome::judging::Judge;
-use toolmark_outcome::{Confidence, Context, Environment, Findings, Outcome, Verdict};
-use toolmark_serve::config::{Settings, TagSettings, Unit, read_settings};
-use toolmark_serve::{CallEvaluator, Evaluated, Part, Tag, version_of};
-use toolmark_trace::{Recorded, Trajectory};
+use toolmark_outcome::{CaseContext, Confidence, Environment, FindingSource, Outcome, Verdict};
+use toolmark_serve::config::{EvaluationUnit, ServeSettings, TagSettings, read_settings};
+use toolmark_serve::{CallEvaluator, Evaluated, EvaluationSubject, Tag, version_of};
+use toolmark_trace::{RecordedCalls, Trajectory};
 
 /// Name of the default file.
 const DEFAULT_FILE: &str = "toolmark.yaml";
@@ -38,8 +38,8 @@ pub(super) fn open(
         return Ok(Vec::new());
     }
     let source = match named {
-        Some(path) => Source::open_named(path)?,
-        None => Source::open(path)?,
+        Some(path) => SourceText::open_named(path)?,
+        None => SourceText::open(path)?,
     };
     let parsed = parse(&source);
     let part = parsed.node.as_ref().and_then(|root| root.get("serve"));
@@ -65,7 +65,7 @@ pub(super) fn open(
 }
 
 /// Lints the section in a spec.
-pub(crate) fn lint(path: &Path, source: &Source) -> Vec<Problem> {
+pub(crate) fn lint(path: &Path, source: &SourceText) -> Vec<Problem> {
     let parsed = parse(source);
     let part = parsed.node.as_ref().and_then(|root| root.get("serve"));
     // A part that is not a map, and invalid YAML, are reported by the spec itself.
@@ -88,38 +88,38 @@ fn broken(path: &Path, errors: usize) -> Failure {
 }
 
 /// The rules that an entry names, one list per name.
-fn rules_of(tag: &TagSettings, problems: &mut Vec<Problem>) -> Vec<Rules> {
+fn rules_of(tag: &TagSettings, problems: &mut Vec<Problem>) -> Vec<RuleEvaluator> {
     let mut all = Vec::new();
     for node in &tag.run {
         let Some(word) = node.as_str() else { continue };
         let rules: Vec<&'static Rule> =
             RULES.iter().copied().filter(|rule| chooses(word, rule)).collect();
         if word == ALL_RULES {
-            all.push(Rules { name: ALL_RULES.to_owned(), checker: Checker::default() });
+            all.push(RuleEvaluator { name: ALL_RULES.to_owned(), checker: Checker::default() });
         } else if rules.is_empty() {
             let message = format!("`{word}` is neither `{ALL_RULES}` nor a rule");
             let problem = Problem::error("unknown-rule", message).at(node.span);
             problems.push(problem.help("graders are maps: {type: …}"));
         } else {
             let checker = Checker::new(rules, Confidence::Low, Toolsets::default());
-            all.push(Rules { name: format!("rule:{word}"), checker });
+            all.push(RuleEvaluator { name: format!("rule:{word}"), checker });
         }
     }
     all
 }
 
 /// Loads the graders of an entry as a separate spec.
-fn load(path: &Path, number: usize, tag: &TagSettings) -> Option<toolmark_grade::Loaded> {
+fn load(path: &Path, number: usize, tag: &TagSettings) -> Option<toolmark_grade::LoadedSpec> {
     let graders: Vec<Value> =
         tag.run.iter().filter(|node| node.as_str().is_none()).map(grader).collect();
     if graders.is_empty() {
         return None;
     }
-    let is_call = tag.on.kind == Unit::Call;
+    let is_call = tag.on.kind == EvaluationUnit::Call;
     let graders: Vec<Value> =
         graders.into_iter().map(|one| if is_call { about_call(one) } else { one }).collect();
     let name = format!("{}: entry {number} of serve.evaluate", path.display());
-    let source = Source::new(name, json!({"graders": graders}).to_string());
+    let source = SourceText::new(name, json!({"graders": graders}).to_string());
     let directory = match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
@@ -146,8 +146,8 @@ fn about_call(mut grader: Value) -> Value {
 
 fn make(
     path: &Path,
-    settings: Settings,
-    rules: Vec<Vec<Rules>>,
+    settings: ServeSettings,
+    rules: Vec<Vec<RuleEvaluator>>,
     judge: &JudgeArgs,
     printer: &mut Printer,
 ) -> Result<Vec<Tag>, Stop> {
@@ -183,7 +183,7 @@ fn make(
     let environment = Arc::new(Environment {
         may_run: false,
         judge: client.clone(),
-        findings: client.map(|_| Arc::new(ByRules::default()) as Arc<dyn Findings>),
+        findings: client.map(|_| Arc::new(ByRules::default()) as Arc<dyn FindingSource>),
         ..Environment::default()
     });
     let mut tags = Vec::new();
@@ -214,12 +214,12 @@ fn versions(run: &[Node]) -> Vec<String> {
 }
 
 /// Rules of `toolmark check`.
-struct Rules {
+struct RuleEvaluator {
     name: String,
     checker: Checker,
 }
 
-impl CallEvaluator for Rules {
+impl CallEvaluator for RuleEvaluator {
     fn name(&self) -> &str {
         &self.name
     }
@@ -232,13 +232,13 @@ impl CallEvaluator for Rules {
         false
     }
 
-    fn evaluate(&self, run: &Trajectory, parts: &[Part]) -> Vec<Evaluated> {
+    fn evaluate(&self, run: &Trajectory, parts: &[EvaluationSubject]) -> Vec<Evaluated> {
         let findings = self.checker.check_alone(run).findings;
-        let is_recorded = run.calls_recorded() != Recorded::Not;
-        let answer = |part: &Part| {
+        let is_recorded = run.calls_recorded() != RecordedCalls::Not;
+        let answer = |part: &EvaluationSubject| {
             let mut about = findings.iter().filter(|finding| match part {
-                Part::Session => true,
-                Part::Call(at) => {
+                EvaluationSubject::Session => true,
+                EvaluationSubject::Call(at) => {
                     let call = finding.evidence.first().and_then(|one| one.call.as_ref());
                     call.is_some_and(|call| call.index == *at)
                 }
@@ -269,7 +269,7 @@ impl CallEvaluator for Rules {
 struct Grader {
     planned: Planned,
     version: String,
-    context: Arc<Context>,
+    context: Arc<CaseContext>,
     environment: Arc<Environment>,
     is_costly: bool,
 }
@@ -287,10 +287,12 @@ impl CallEvaluator for Grader {
         self.is_costly
     }
 
-    fn evaluate(&self, run: &Trajectory, parts: &[Part]) -> Vec<Evaluated> {
-        let ask = |part: &Part| match part {
-            Part::Session => self.planned.ask(&self.context, run, &self.environment),
-            Part::Call(at) => self.planned.ask_call(&self.context, run, *at, &self.environment),
+    fn evaluate(&self, run: &Trajectory, parts: &[EvaluationSubject]) -> Vec<Evaluated> {
+        let ask = |part: &EvaluationSubject| match part {
+            EvaluationSubject::Session => self.planned.ask(&self.context, run, &self.environment),
+            EvaluationSubject::Call(at) => {
+                self.planned.ask_call(&self.context, run, *at, &self.environment)
+            }
         };
         parts.iter().map(|part| answer(ask(part), self.planned.min_score)).collect()
     }

@@ -13,7 +13,7 @@ use toolmark_compare::{Comparison, Grouping};
 use toolmark_guard::Guard;
 use toolmark_guard::files::{self, Trust};
 use toolmark_redact::Redactor;
-use toolmark_report::{Options, format_by_id};
+use toolmark_report::{ReportOptions, format_by_id};
 use toolmark_serve::{CommandError, Commands, HostStatus};
 
 /// The commands of this program.
@@ -69,7 +69,7 @@ impl Commands for Lent {
         let after = compare::read(b, redactor).map_err(words)?;
         let comparison = Comparison::new(&before, &after, Grouping::Case).map_err(failed)?;
         let format = format_by_id("json").ok_or_else(|| failed("no JSON"))?;
-        let text = format.to_text(&comparison, &Options::default()).map_err(failed)?;
+        let text = format.to_text(&comparison, &ReportOptions::default()).map_err(failed)?;
         serde_json::from_str(&text).map_err(failed)
     }
 

@@ -8,7 +8,7 @@ mod lent;
 use crate::args::ValueError;
 use crate::exit::{Exit, Failure};
 use crate::judging::JudgeArgs;
-use crate::printer::{Line, Printer, Verbosity, style};
+use crate::printer::{Printer, StyledLine, Verbosity, style};
 use clap::{Args, Subcommand};
 use jiff::SignedDuration;
 use lent::Lent;
@@ -23,7 +23,7 @@ use toolmark_app::sessions;
 use toolmark_base::{ReadFileError, read_file};
 use toolmark_redact::printable;
 use toolmark_run::store::RUNS;
-use toolmark_serve::{Folder, Listen, Options, Ready, ServeError, Tls, Tokens};
+use toolmark_serve::{AccessTokens, Folder, Listen, Ready, ServeError, ServerOptions, Tls};
 
 /// Maximum size of a file of tokens, in bytes.
 const MAX_TOKENS: u64 = 16 << 20;
@@ -175,7 +175,7 @@ impl Serve {
         if let Some(export) = &self.export {
             return run_export(export, &db, printer);
         }
-        let mut options = Options::new(db, Arc::new(Lent::new()));
+        let mut options = ServerOptions::new(db, Arc::new(Lent::new()));
         options.folders = match &demo {
             Some(demo) => folders(&[demo.path().join("sessions")]),
             None if self.watch.is_empty() => of_agents(),
@@ -231,7 +231,7 @@ fn run_export(export: &[String], db: &Path, printer: &mut Printer) -> Result<Exi
     let files = toolmark_serve::export_parquet(db, Path::new(to))
         .map_err(|error| Failure::usage("failed to export the store").because(&error))?;
     for file in files {
-        printer.line(&Line::of(style::PLAIN, printer.redact(file.to_string_lossy())))?;
+        printer.line(&StyledLine::of(style::PLAIN, printer.redact(file.to_string_lossy())))?;
     }
     Ok(Exit::Ok)
 }
@@ -239,7 +239,7 @@ fn run_export(export: &[String], db: &Path, printer: &mut Printer) -> Result<Exi
 /// Prints the addresses and folders.
 fn say(ready: &Ready, watched: usize, is_loud: bool, printer: &mut Printer) -> std::io::Result<()> {
     let scheme = if ready.is_tls { "https" } else { "http" };
-    let line = Line::of(style::STRONG, printer.redact(format!("{scheme}://{}", ready.ui)));
+    let line = StyledLine::of(style::STRONG, printer.redact(format!("{scheme}://{}", ready.ui)));
     printer.line(&line)?;
     if is_loud {
         let at = |address: Option<SocketAddr>| match address {
@@ -252,10 +252,10 @@ fn say(ready: &Ready, watched: usize, is_loud: bool, printer: &mut Printer) -> s
             at(ready.http),
             at(ready.grpc),
         );
-        printer.notice(&Line::of(style::DIM, words))?;
+        printer.notice(&StyledLine::of(style::DIM, words))?;
         for problem in &ready.problems {
             let words = printer.redact(format!("note: {problem}"));
-            printer.notice(&Line::of(style::WARN, words))?;
+            printer.notice(&StyledLine::of(style::WARN, words))?;
         }
     }
     printer.flush()
@@ -276,7 +276,7 @@ fn failure(error: ServeError) -> Failure {
 
 /// Session folders of all agents.
 pub(super) fn of_agents() -> Vec<Folder> {
-    let folder = |place: sessions::Place| Folder {
+    let folder = |place: sessions::SessionLocation| Folder {
         path: place.path,
         host: Some(place.agent),
         session: place.id,
@@ -291,9 +291,9 @@ pub(super) fn folders(paths: &[PathBuf]) -> Vec<Folder> {
     paths.iter().map(folder).collect()
 }
 
-fn tokens(file: &Path) -> Result<Tokens, Failure> {
+fn tokens(file: &Path) -> Result<AccessTokens, Failure> {
     let text = read_file::read_text(file, MAX_TOKENS)?;
-    Tokens::parse(&text).map_err(|problem| {
+    AccessTokens::parse(&text).map_err(|problem| {
         Failure::usage(format!("the tokens in {} are invalid", file.display())).because(&problem)
     })
 }

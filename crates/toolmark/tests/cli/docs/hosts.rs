@@ -4,7 +4,7 @@
 
 use super::{keep, page};
 use std::path::Path;
-use toolmark_hosts::install::{Environment, Scope, Settings, ids};
+use toolmark_hosts::install::{Environment, HostSettings, SettingsScope, ids};
 use toolmark_hosts::{HOSTS, Paths};
 
 /// Returns the page with these rows in the table below a marker.
@@ -35,7 +35,7 @@ fn events(host: &str) -> String {
     let environment =
         Environment { home: nowhere.into(), project: nowhere.into(), variable: |_| None };
     let binary = Path::new("/bin/toolmark");
-    let settings = Settings::new(host, Scope::User, &environment, binary).unwrap();
+    let settings = HostSettings::new(host, SettingsScope::User, &environment, binary).unwrap();
     let text = settings.install().unwrap().after.unwrap();
     let value: serde_json::Value = serde_json::from_str(&text).unwrap();
     code(value["hooks"].as_object().unwrap().keys().map(String::as_str))

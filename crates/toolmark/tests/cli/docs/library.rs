@@ -7,7 +7,7 @@ use super::{keep, page};
 use crate::{DISK_FULL, root};
 use std::error::Error;
 use std::path::Path;
-use toolmark_hosts::{Fault, Verdict};
+use toolmark_hosts::{GuardAnswer, PayloadError};
 use toolmark_outcome::{Finding, RunResult};
 use toolmark_report::ReportError;
 use toolmark_trace::ReadError;
@@ -16,10 +16,10 @@ const PAGE: &str = "docs/library.md";
 const MARK: &str = "<!-- code of: ";
 
 fn list_calls(trace: &Path) -> Result<Vec<String>, ReadError> {
-    use toolmark_trace::{Options, read_path};
+    use toolmark_trace::{ReadOptions, read_path};
 
     let mut lines = Vec::new();
-    let mut runs = read_path(trace, &Options::default())?;
+    let mut runs = read_path(trace, &ReadOptions::default())?;
     for run in runs.by_ref() {
         for call in &run.calls {
             let place = call.at.location();
@@ -35,19 +35,19 @@ fn list_calls(trace: &Path) -> Result<Vec<String>, ReadError> {
 }
 
 fn count_calls_of_agents(trace: &Path) -> Result<Vec<usize>, ReadError> {
-    use toolmark_trace::{Options, load_path};
+    use toolmark_trace::{ReadOptions, load_path};
 
-    let loaded = load_path(trace, &Options::default())?;
+    let loaded = load_path(trace, &ReadOptions::default())?;
     let agents = loaded.runs.iter().flat_map(|run| run.flatten());
     Ok(agents.map(|agent| agent.calls.len()).collect())
 }
 
 fn look_at_a_call() -> Result<(), ReadError> {
-    use toolmark_trace::{Level, Options, Status, read};
+    use toolmark_trace::{ReadOptions, Status, StatusLevel, read};
 
     let trace = r#"{"type":"assistant","uuid":"2","parentUuid":"1","sessionId":"s","message":{"id":"m","content":[{"type":"tool_use","id":"t","name":"Bash","input":{"command":"make"}}]}}
 {"type":"user","uuid":"3","parentUuid":"2","sessionId":"s","message":{"content":[{"type":"tool_result","tool_use_id":"t","is_error":true,"content":"Exit code 2\nno rule"}]}}"#;
-    let run = read(trace.as_bytes(), "session.jsonl", &Options::default())?.next().unwrap();
+    let run = read(trace.as_bytes(), "session.jsonl", &ReadOptions::default())?.next().unwrap();
     let call = &run.calls[0];
 
     let args = call.args.as_ref().unwrap();
@@ -58,18 +58,18 @@ fn look_at_a_call() -> Result<(), ReadError> {
     assert_eq!(result.payload.as_ref().unwrap().plain(), "Exit code 2\nno rule");
     assert_eq!((result.at.location().line, call.exit_code), (2, Some(2)));
 
-    assert_eq!((call.status, call.level), (Status::Failed, Level::Protocol));
+    assert_eq!((call.status, call.level), (Status::Failed, StatusLevel::Protocol));
     Ok(())
 }
 
 fn convert(trace: &Path, out: &mut Vec<u8>) -> Result<String, Box<dyn Error>> {
-    use toolmark_trace::{Options, Summary, exporter_by_id, read_path};
+    use toolmark_trace::{FileSummary, ReadOptions, exporter_by_id, read_path};
 
-    let counts = Summary::of(&mut read_path(trace, &Options::default())?);
+    let counts = FileSummary::of(&mut read_path(trace, &ReadOptions::default())?);
     let mut report = format!("{} calls", counts.tool_calls);
 
     let atif = exporter_by_id("atif").ok_or("no such target")?;
-    for run in read_path(trace, &Options::default())? {
+    for run in read_path(trace, &ReadOptions::default())? {
         let losses = atif.export(&run, out)?;
         report.push_str(&format!("; lost: {losses}"));
     }
@@ -77,19 +77,19 @@ fn convert(trace: &Path, out: &mut Vec<u8>) -> Result<String, Box<dyn Error>> {
 }
 
 fn grade(spec: &Path, traces: &[&Path]) -> Result<RunResult, Box<dyn Error>> {
-    use toolmark_config::{Style, render};
-    use toolmark_grade::{Grading, LoadOptions, Selection};
+    use toolmark_config::{RenderStyle, render};
+    use toolmark_grade::{Grading, LoadOptions, RunSelection};
     use toolmark_outcome::Environment;
-    use toolmark_trace::{Options, load_path};
+    use toolmark_trace::{ReadOptions, load_path};
 
     let loaded = toolmark_spec::load(spec, &LoadOptions::default()).map_err(|e| e.to_string())?;
     let Some(plan) = &loaded.plan else {
-        return Err(render(&loaded.source, &loaded.problems, Style::default()).into());
+        return Err(render(&loaded.source, &loaded.problems, RenderStyle::default()).into());
     };
-    let grading = Grading::new(plan, None, Environment::default(), Selection::default());
+    let grading = Grading::new(plan, None, Environment::default(), RunSelection::default());
     let (mut results, mut notes) = (Vec::new(), Vec::new());
     for trace in traces {
-        for run in load_path(trace, &Options::default())?.runs {
+        for run in load_path(trace, &ReadOptions::default())?.runs {
             match grading.grade(&run) {
                 Ok(result) => results.push(result),
                 Err(_) => notes.push(format!("{} matches no case", run.file).into()),
@@ -104,23 +104,23 @@ fn write_junit(run: RunResult) -> Result<String, ReportError> {
 
     let run = run.redact(Redactor::new(true));
     let junit = toolmark_report::format_by_id("junit").unwrap();
-    junit.to_text(&run, &toolmark_report::Options::default())
+    junit.to_text(&run, &toolmark_report::ReportOptions::default())
 }
 
 fn check(trace: &Path) -> Result<Vec<Finding>, ReadError> {
-    use toolmark_check::{Checked, Checker};
-    use toolmark_trace::{Options, load_path};
+    use toolmark_check::{CheckedTraces, Checker};
+    use toolmark_trace::{ReadOptions, load_path};
 
     let checker = Checker::default();
-    let mut checked = Checked::default();
-    for run in load_path(trace, &Options::default())?.runs {
+    let mut checked = CheckedTraces::default();
+    for run in load_path(trace, &ReadOptions::default())?.runs {
         checked.merge(checker.check(&run));
     }
     checked.sort();
     Ok(checked.findings)
 }
 
-fn ask_the_guard(command: &str, cwd: &str) -> Result<Verdict, Fault> {
+fn ask_the_guard(command: &str, cwd: &str) -> Result<GuardAnswer, PayloadError> {
     use toolmark_guard::Guard;
 
     let payload = serde_json::json!({"tool": "Bash", "args": {"command": command}, "cwd": cwd});

@@ -1,29 +1,31 @@
 //! Compares sequences as AgentV does.
 
-use super::super::arguments::{self, Fit};
-use super::super::calls::Calls;
+use super::super::arguments::{self, ArgumentFit};
+use super::super::calls::CallsByTool;
 use super::question::{Sequence, Throws};
-use super::{Item, ToolTrajectory};
-use crate::explain::State;
-use toolmark_outcome::View;
+use super::{ToolTrajectory, TrajectoryItem};
+use crate::explain::ExpectationState;
+use toolmark_outcome::TrajectoryView;
 
 /// Compares a call of the right tool with an expectation.
 fn of(
     trajectory: &ToolTrajectory,
-    item: &Item,
+    item: &TrajectoryItem,
     at: usize,
-    view: &View<'_>,
-    calls: &Calls<'_>,
-) -> Result<State, Throws> {
+    view: &TrajectoryView<'_>,
+    calls: &CallsByTool<'_>,
+) -> Result<ExpectationState, Throws> {
     let (Some(args), Some(seen)) = (&item.args, calls.seen.get(at)) else {
-        return Ok(State::Met(at));
+        return Ok(ExpectationState::Met(at));
     };
     let given = arguments::given(seen.call, view.trajectory(), true);
     let rule = trajectory.rule(item, calls.profile);
     match arguments::fit(args, given.as_deref(), &rule, true) {
-        Fit::Yes => Ok(State::Met(at)),
-        Fit::No => Ok(State::Wrong(at, arguments::difference(args, given.as_deref()))),
-        Fit::Throws => Err(Throws),
+        ArgumentFit::Yes => Ok(ExpectationState::Met(at)),
+        ArgumentFit::No => {
+            Ok(ExpectationState::Wrong(at, arguments::difference(args, given.as_deref())))
+        }
+        ArgumentFit::Throws => Err(Throws),
     }
 }
 
@@ -31,8 +33,8 @@ fn of(
 /// if there is none, no calls remain.
 pub(super) fn in_order(
     trajectory: &ToolTrajectory,
-    view: &View<'_>,
-    calls: &Calls<'_>,
+    view: &TrajectoryView<'_>,
+    calls: &CallsByTool<'_>,
 ) -> Result<Sequence, Throws> {
     let mut next = 0;
     let mut states = Vec::with_capacity(trajectory.items.len());
@@ -41,7 +43,7 @@ pub(super) fn in_order(
         let state = match places.get(places.partition_point(|at| *at < next)) {
             None => {
                 next = calls.seen.len();
-                State::Missing
+                ExpectationState::Missing
             }
             Some(&at) => {
                 next = at + 1;
@@ -56,17 +58,17 @@ pub(super) fn in_order(
 /// Compares position by position. Calls after the last expectation are ignored.
 pub(super) fn exact(
     trajectory: &ToolTrajectory,
-    view: &View<'_>,
-    calls: &Calls<'_>,
+    view: &TrajectoryView<'_>,
+    calls: &CallsByTool<'_>,
 ) -> Result<Sequence, Throws> {
     let mut states = Vec::with_capacity(trajectory.items.len());
     for (at, item) in trajectory.items.iter().enumerate() {
         states.push(match calls.seen.get(at) {
-            None => State::Missing,
+            None => ExpectationState::Missing,
             Some(seen) if seen.call.name.full() == item.tool => {
                 of(trajectory, item, at, view, calls)?
             }
-            Some(seen) => State::Wrong(at, format!("it is {}", seen.call.name.full())),
+            Some(seen) => ExpectationState::Wrong(at, format!("it is {}", seen.call.name.full())),
         });
     }
     Ok(Sequence { states, extras: Vec::new() })
@@ -75,13 +77,13 @@ pub(super) fn exact(
 /// Assigns the first free matching call to each expectation.
 pub(super) fn superset(
     trajectory: &ToolTrajectory,
-    view: &View<'_>,
-    calls: &Calls<'_>,
+    view: &TrajectoryView<'_>,
+    calls: &CallsByTool<'_>,
 ) -> Result<Sequence, Throws> {
     let mut taken = vec![false; calls.seen.len()];
     let mut states = Vec::with_capacity(trajectory.items.len());
     for item in &trajectory.items {
-        let mut found = State::Missing;
+        let mut found = ExpectationState::Missing;
         for &at in calls.of(&item.tool) {
             if taken.get(at) == Some(&false) {
                 let state = of(trajectory, item, at, view, calls)?;

@@ -1,14 +1,16 @@
 //! The modes, and their results.
 
-use super::super::calls::{Calls, are_recorded};
-use super::super::reading::{Lines, Question, count, decided, is_agentv, number, thrown};
-use super::{Item, Mode, State, ToolTrajectory, peer, sound};
-use crate::explain::{Found, explain};
+use super::super::calls::{CallsByTool, are_recorded};
+use super::super::reading::{
+    CheckLines, ReadingQuestion, count, decided, is_agentv, number, thrown,
+};
+use super::{ExpectationState, ToolTrajectory, TrajectoryItem, TrajectoryMode, peer, sound};
+use crate::explain::{VerdictEvidence, explain};
 use toolmark_match::Mention;
+use toolmark_outcome::EvidenceRole;
 use toolmark_outcome::Profile;
-use toolmark_outcome::Role;
 use toolmark_outcome::Subject;
-use toolmark_outcome::View;
+use toolmark_outcome::TrajectoryView;
 use toolmark_outcome::{Cause, Outcome, Verdict};
 
 /// AgentV's code threw.
@@ -17,7 +19,7 @@ pub(super) struct Throws;
 /// Results of the expectations of a sequence.
 pub(super) struct Sequence {
     /// Result of each expectation.
-    pub(super) states: Vec<State>,
+    pub(super) states: Vec<ExpectationState>,
     /// Calls that meet no expectation, if they matter.
     pub(super) extras: Vec<usize>,
 }
@@ -30,7 +32,7 @@ struct Latency {
     asked: usize,
 }
 
-impl Question for ToolTrajectory {
+impl ReadingQuestion for ToolTrajectory {
     fn mentions(&self) -> Vec<Mention> {
         let counted = self.minimums.iter().map(|(tool, _)| tool);
         let tools = counted.chain(self.items.iter().map(|item| &item.tool));
@@ -38,7 +40,10 @@ impl Question for ToolTrajectory {
     }
 
     fn forbids(&self) -> bool {
-        !matches!(self.mode, Mode::AnyOrder | Mode::InOrder | Mode::Superset)
+        !matches!(
+            self.mode,
+            TrajectoryMode::AnyOrder | TrajectoryMode::InOrder | TrajectoryMode::Superset
+        )
     }
 
     fn answer(&self, subject: &Subject<'_>, profile: Profile) -> Outcome {
@@ -51,11 +56,13 @@ impl Question for ToolTrajectory {
         }
         let tools = self.items.iter().map(|item| item.tool.as_str());
         let tools = tools.chain(self.minimums.iter().map(|(tool, _)| tool.as_str()));
-        let calls = Calls::new(view, tools, profile);
+        let calls = CallsByTool::new(view, tools, profile);
         let answer = match self.mode {
-            Mode::AnyOrder => Ok(self.any_order(view, &calls)),
-            Mode::Subset => self.subset(view, &calls),
-            Mode::InOrder | Mode::Exact | Mode::Superset => self.sequence(view, &calls),
+            TrajectoryMode::AnyOrder => Ok(self.any_order(view, &calls)),
+            TrajectoryMode::Subset => self.subset(view, &calls),
+            TrajectoryMode::InOrder | TrajectoryMode::Exact | TrajectoryMode::Superset => {
+                self.sequence(view, &calls)
+            }
         };
         let mut outcome = match answer {
             Ok(outcome) => outcome,
@@ -65,17 +72,19 @@ impl Question for ToolTrajectory {
         };
         outcome.metrics.insert("mode".into(), self.mode.word().into());
         // An allow-list looks at calls that failed too: they were made.
-        outcome.notes.extend(calls.note().map(Into::into).filter(|_| self.mode != Mode::Subset));
+        outcome
+            .notes
+            .extend(calls.note().map(Into::into).filter(|_| self.mode != TrajectoryMode::Subset));
         outcome
     }
 }
 
 impl ToolTrajectory {
-    fn any_order(&self, view: &View<'_>, calls: &Calls<'_>) -> Outcome {
+    fn any_order(&self, view: &TrajectoryView<'_>, calls: &CallsByTool<'_>) -> Outcome {
         if self.minimums.is_empty() {
             return nothing_expected(calls.profile, "no tool is asked for");
         }
-        let (mut lines, mut found) = (Lines::default(), Found::default());
+        let (mut lines, mut found) = (CheckLines::default(), VerdictEvidence::default());
         for (tool, minimum) in &self.minimums {
             let made: Vec<usize> =
                 calls.of(tool).iter().copied().filter(|at| calls.counts(*at)).collect();
@@ -100,18 +109,22 @@ impl ToolTrajectory {
         with(lines.outcome(calls.profile, score, all, reason), found)
     }
 
-    fn subset(&self, view: &View<'_>, calls: &Calls<'_>) -> Result<Outcome, Throws> {
+    fn subset(
+        &self,
+        view: &TrajectoryView<'_>,
+        calls: &CallsByTool<'_>,
+    ) -> Result<Outcome, Throws> {
         let made = calls.seen.len();
         if made == 0 {
             let reason = "no call was made, so none that is not allowed";
             return Ok(nothing_expected(calls.profile, reason));
         }
-        let (mut lines, mut found) = (Lines::default(), Found::default());
+        let (mut lines, mut found) = (CheckLines::default(), VerdictEvidence::default());
         if self.items.is_empty() {
             let reason = format!("{} made, none is allowed", count(made, "call"));
             lines.add(false, || reason.clone());
             for at in 0..made {
-                found.against(view, Role::Violation, "no call is allowed".into(), at);
+                found.against(view, EvidenceRole::Violation, "no call is allowed".into(), at);
             }
             return Ok(with(lines.outcome(calls.profile, 0.0, made, reason), found));
         }
@@ -123,7 +136,12 @@ impl ToolTrajectory {
             if holds {
                 found.matched(view, "allowed", at);
             } else {
-                found.against(view, Role::Violation, format!("{tool} is not allowed so"), at);
+                found.against(
+                    view,
+                    EvidenceRole::Violation,
+                    format!("{tool} is not allowed so"),
+                    at,
+                );
             }
         }
         let hits = lines.hits;
@@ -134,27 +152,33 @@ impl ToolTrajectory {
         Ok(if violated { decided(outcome, Verdict::Fail) } else { outcome })
     }
 
-    fn sequence(&self, view: &View<'_>, calls: &Calls<'_>) -> Result<Outcome, Throws> {
+    fn sequence(
+        &self,
+        view: &TrajectoryView<'_>,
+        calls: &CallsByTool<'_>,
+    ) -> Result<Outcome, Throws> {
         let profile = calls.profile;
         let agentv = is_agentv(profile);
-        if self.items.is_empty() && (agentv || self.mode != Mode::Exact || calls.seen.is_empty()) {
+        if self.items.is_empty()
+            && (agentv || self.mode != TrajectoryMode::Exact || calls.seen.is_empty())
+        {
             return Ok(nothing_expected(profile, "no call is asked for"));
         }
         let sequence = match (self.mode, agentv) {
-            (Mode::Exact, true) => Some(peer::exact(self, view, calls)?),
-            (Mode::Superset, true) => Some(peer::superset(self, view, calls)?),
+            (TrajectoryMode::Exact, true) => Some(peer::exact(self, view, calls)?),
+            (TrajectoryMode::Superset, true) => Some(peer::superset(self, view, calls)?),
             (_, true) => Some(peer::in_order(self, view, calls)?),
-            (Mode::Superset, false) => sound::superset(self, view, calls)?,
-            (mode, false) => sound::aligned(self, view, calls, mode == Mode::Exact)?,
+            (TrajectoryMode::Superset, false) => sound::superset(self, view, calls)?,
+            (mode, false) => sound::aligned(self, view, calls, mode == TrajectoryMode::Exact)?,
         };
         let Some(sequence) = sequence else {
             let why = "too many calls and expectations to compare";
             return Ok(Outcome::unknown(Cause::Limit, why));
         };
-        let texts: Vec<String> = self.items.iter().map(Item::text).collect();
-        let (mut lines, mut found) = (Lines::default(), Found::default());
+        let texts: Vec<String> = self.items.iter().map(TrajectoryItem::text).collect();
+        let (mut lines, mut found) = (CheckLines::default(), VerdictEvidence::default());
         let (made, expected) = (calls.seen.len(), self.items.len());
-        if self.mode == Mode::Exact && agentv && made != expected {
+        if self.mode == TrajectoryMode::Exact && agentv && made != expected {
             lines.add(false, || format!("{} expected, {made} made", count(expected, "call")));
         }
         found.states(view, &texts, &sequence.states);
@@ -162,13 +186,13 @@ impl ToolTrajectory {
         for (n, (item, state)) in self.items.iter().zip(&sequence.states).enumerate() {
             let text = &texts[n];
             lines.add(state.is_met(), || match state {
-                State::Met(at) => format!("{text}: call {}", calls.number(*at)),
-                State::Wrong(at, why) => {
+                ExpectationState::Met(at) => format!("{text}: call {}", calls.number(*at)),
+                ExpectationState::Wrong(at, why) => {
                     format!("{text}: call {}, but {why}", calls.number(*at))
                 }
-                State::Missing => format!("{text}: not called"),
+                ExpectationState::Missing => format!("{text}: not called"),
             });
-            if self.mode != Mode::Superset {
+            if self.mode != TrajectoryMode::Superset {
                 latency.check(item, state, view, calls, &mut lines, &mut found);
             }
         }
@@ -178,7 +202,7 @@ impl ToolTrajectory {
             let tool = calls.seen.get(*at).map(|seen| seen.call.name.full().into_owned());
             let tool = tool.unwrap_or_default();
             lines.add(false, || format!("call {}: {tool} is not expected", calls.number(*at)));
-            found.against(view, Role::Extra, "not expected".into(), *at);
+            found.against(view, EvidenceRole::Extra, "not expected".into(), *at);
         }
         let aspects = expected + latency.asked - latency.skipped.len() + extras;
         let score = if aspects == 0 { 1.0 } else { (hits + latency.kept) as f64 / aspects as f64 };
@@ -191,14 +215,14 @@ impl ToolTrajectory {
             reason.push_str(&format!(", {} of {} kept", latency.kept, count(checked, "limit")));
         }
         let mut outcome = with(lines.outcome(profile, score, aspects, reason), found);
-        if self.mode != Mode::Superset {
+        if self.mode != TrajectoryMode::Superset {
             outcome.explanation = Some(explain(view, &texts, &sequence.states));
         }
         if !latency.skipped.is_empty() {
             outcome.metrics.insert("latency_skipped".into(), latency.skipped.len().into());
             outcome.notes.extend(latency.skipped.into_iter().map(Into::into));
         }
-        if self.mode == Mode::Exact && !agentv && (hits < expected || extras > 0) {
+        if self.mode == TrajectoryMode::Exact && !agentv && (hits < expected || extras > 0) {
             outcome = decided(outcome, Verdict::Fail);
         }
         Ok(outcome)
@@ -208,16 +232,16 @@ impl ToolTrajectory {
 impl Latency {
     fn check(
         &mut self,
-        item: &Item,
-        state: &State,
-        view: &View<'_>,
-        calls: &Calls<'_>,
-        lines: &mut Lines,
-        found: &mut Found,
+        item: &TrajectoryItem,
+        state: &ExpectationState,
+        view: &TrajectoryView<'_>,
+        calls: &CallsByTool<'_>,
+        lines: &mut CheckLines,
+        found: &mut VerdictEvidence,
     ) {
         let Some(limit) = item.limit else { return };
         self.asked += 1;
-        let State::Met(at) = state else { return };
+        let ExpectationState::Met(at) = state else { return };
         let call = calls.seen.get(*at).map(|seen| seen.call);
         // AgentV knows only durations that are stated; the time between two
         // stamps is as good.
@@ -241,7 +265,7 @@ impl Latency {
         } else {
             found.against(
                 view,
-                Role::Violation,
+                EvidenceRole::Violation,
                 format!("took {took} ms, at most {asked} ms"),
                 *at,
             );
@@ -249,7 +273,7 @@ impl Latency {
     }
 }
 
-fn with(mut outcome: Outcome, found: Found) -> Outcome {
+fn with(mut outcome: Outcome, found: VerdictEvidence) -> Outcome {
     let (evidence, note) = found.finish();
     outcome.evidence = evidence;
     outcome.notes.extend(note.map(Into::into));
@@ -257,7 +281,7 @@ fn with(mut outcome: Outcome, found: Found) -> Outcome {
 }
 
 fn nothing_expected(profile: Profile, reason: &str) -> Outcome {
-    let mut lines = Lines::default();
+    let mut lines = CheckLines::default();
     lines.add(true, || reason.to_owned());
     lines.outcome(profile, 1.0, 0, reason)
 }

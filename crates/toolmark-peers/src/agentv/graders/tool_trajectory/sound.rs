@@ -1,14 +1,14 @@
 //! Compares sequences as toolmark does: as many expectations as possible are met,
 //! each by a separate call.
 
-use super::super::arguments::{self, Fit};
-use super::super::calls::Calls;
+use super::super::arguments::{self, ArgumentFit};
+use super::super::calls::CallsByTool;
 use super::super::reading::is_agentv;
 use super::question::{Sequence, Throws};
-use super::{Item, ToolTrajectory};
-use crate::explain::State;
+use super::{ToolTrajectory, TrajectoryItem};
+use crate::explain::ExpectationState;
 use toolmark_match::engine::{Grid, align, assign};
-use toolmark_outcome::View;
+use toolmark_outcome::TrajectoryView;
 
 /// Maximum number of compared pairs.
 const MAX_PAIRS: usize = 1 << 29;
@@ -16,27 +16,27 @@ const MAX_PAIRS: usize = 1 << 29;
 /// Whether a call of the right tool has the right arguments.
 fn fits(
     trajectory: &ToolTrajectory,
-    item: &Item,
+    item: &TrajectoryItem,
     at: usize,
-    view: &View<'_>,
-    calls: &Calls<'_>,
+    view: &TrajectoryView<'_>,
+    calls: &CallsByTool<'_>,
 ) -> Result<bool, Throws> {
     let (Some(args), Some(seen)) = (&item.args, calls.seen.get(at)) else { return Ok(true) };
     let agentv = is_agentv(calls.profile);
     let given = arguments::given(seen.call, view.trajectory(), agentv);
     let rule = trajectory.rule(item, calls.profile);
     match arguments::fit(args, given.as_deref(), &rule, agentv) {
-        Fit::Yes => Ok(true),
-        Fit::No => Ok(false),
-        Fit::Throws => Err(Throws),
+        ArgumentFit::Yes => Ok(true),
+        ArgumentFit::No => Ok(false),
+        ArgumentFit::Throws => Err(Throws),
     }
 }
 
 /// Returns a grid of the calls that meet each expectation.
 fn grid(
     trajectory: &ToolTrajectory,
-    view: &View<'_>,
-    calls: &Calls<'_>,
+    view: &TrajectoryView<'_>,
+    calls: &CallsByTool<'_>,
 ) -> Result<Option<Grid>, Throws> {
     let (made, expected) = (calls.seen.len(), trajectory.items.len());
     if made.saturating_mul(expected) > MAX_PAIRS {
@@ -57,8 +57,8 @@ fn grid(
 /// unmatched calls are counted.
 pub(super) fn aligned(
     trajectory: &ToolTrajectory,
-    view: &View<'_>,
-    calls: &Calls<'_>,
+    view: &TrajectoryView<'_>,
+    calls: &CallsByTool<'_>,
     whole: bool,
 ) -> Result<Option<Sequence>, Throws> {
     let Some(grid) = grid(trajectory, view, calls)? else { return Ok(None) };
@@ -72,7 +72,7 @@ pub(super) fn aligned(
     let mut states = Vec::with_capacity(of_item.len());
     for (n, item) in trajectory.items.iter().enumerate() {
         let state = match of_item[n] {
-            Some(at) => State::Met(at),
+            Some(at) => ExpectationState::Met(at),
             None => {
                 let end = of_item[n..].iter().flatten().next().copied();
                 let end = end.unwrap_or(calls.seen.len());
@@ -81,13 +81,13 @@ pub(super) fn aligned(
                 match near.filter(|at| *at < end && !taken[*at]) {
                     Some(at) => {
                         taken[at] = true;
-                        State::Wrong(at, wrong(item, at, view, calls))
+                        ExpectationState::Wrong(at, wrong(item, at, view, calls))
                     }
-                    None => State::Missing,
+                    None => ExpectationState::Missing,
                 }
             }
         };
-        if let State::Met(at) | State::Wrong(at, _) = state {
+        if let ExpectationState::Met(at) | ExpectationState::Wrong(at, _) = state {
             next = at + 1;
         }
         states.push(state);
@@ -100,19 +100,21 @@ pub(super) fn aligned(
 /// Matches in any order; `None` if the input is too large.
 pub(super) fn superset(
     trajectory: &ToolTrajectory,
-    view: &View<'_>,
-    calls: &Calls<'_>,
+    view: &TrajectoryView<'_>,
+    calls: &CallsByTool<'_>,
 ) -> Result<Option<Sequence>, Throws> {
     let Some(grid) = grid(trajectory, view, calls)? else { return Ok(None) };
-    let states = assign(&grid).into_iter().map(|at| at.map_or(State::Missing, State::Met));
+    let states = assign(&grid)
+        .into_iter()
+        .map(|at| at.map_or(ExpectationState::Missing, ExpectationState::Met));
     Ok(Some(Sequence { states: states.collect(), extras: Vec::new() }))
 }
 
 /// Returns for each call whether it is expected.
 pub(super) fn allowed(
     trajectory: &ToolTrajectory,
-    view: &View<'_>,
-    calls: &Calls<'_>,
+    view: &TrajectoryView<'_>,
+    calls: &CallsByTool<'_>,
 ) -> Result<Vec<bool>, Throws> {
     let mut allowed = vec![false; calls.seen.len()];
     for item in &trajectory.items {
@@ -125,7 +127,12 @@ pub(super) fn allowed(
     Ok(allowed)
 }
 
-fn wrong(item: &Item, at: usize, view: &View<'_>, calls: &Calls<'_>) -> String {
+fn wrong(
+    item: &TrajectoryItem,
+    at: usize,
+    view: &TrajectoryView<'_>,
+    calls: &CallsByTool<'_>,
+) -> String {
     if !calls.counts(at) {
         return "it failed".into();
     }

@@ -1,10 +1,10 @@
 //! Reads definitions as the library does: a flat list of parameters each.
 
-use super::literal::{Failure, Literal};
+use super::literal::{Literal, PythonFailure};
 use serde_json::Value;
 
 /// A function and its parameters.
-pub(super) struct Declared {
+pub(super) struct DeclaredFunction {
     pub(super) name: String,
     pub(super) parameters: Vec<Parameter>,
 }
@@ -18,7 +18,7 @@ pub(super) struct Parameter {
 }
 
 /// Reads the definitions of a record; any other input is rejected.
-pub(super) fn declared(value: &Value) -> Result<Vec<Declared>, Failure> {
+pub(super) fn declared(value: &Value) -> Result<Vec<DeclaredFunction>, PythonFailure> {
     let read = match value {
         Value::Null => Some(Vec::new()),
         Value::Array(items) => items.iter().map(definition).collect(),
@@ -27,11 +27,11 @@ pub(super) fn declared(value: &Value) -> Result<Vec<Declared>, Failure> {
     read.ok_or_else(|| {
         let what = "the input check turns function_definitions down: not a list of functions, \
                     each with a name and a list of parameters with name and type";
-        Failure::Invalid(what.to_owned())
+        PythonFailure::Invalid(what.to_owned())
     })
 }
 
-fn definition(value: &Value) -> Option<Declared> {
+fn definition(value: &Value) -> Option<DeclaredFunction> {
     let name = value.get("name")?.as_str()?.to_owned();
     if !matches!(value.get("description"), None | Some(Value::Null | Value::String(_))) {
         return None;
@@ -40,7 +40,7 @@ fn definition(value: &Value) -> Option<Declared> {
         None => Vec::new(),
         Some(list) => list.as_array()?.iter().map(parameter).collect::<Option<_>>()?,
     };
-    Some(Declared { name, parameters })
+    Some(DeclaredFunction { name, parameters })
 }
 
 fn parameter(value: &Value) -> Option<Parameter> {
@@ -95,7 +95,7 @@ mod tests {
             json!([{"name": "f", "parameters": {"type": "object"}}]),
             json!([{"type": "function", "function": {"name": "f"}}]),
         ] {
-            assert!(matches!(declared(&value), Err(Failure::Invalid(_))), "{value}");
+            assert!(matches!(declared(&value), Err(PythonFailure::Invalid(_))), "{value}");
         }
         assert!(declared(&json!(null)).is_ok_and(|found| found.is_empty()));
     }

@@ -4,8 +4,8 @@
 //! expression, but only literals keep a value; any other expression is opaque. The
 //! nesting is bounded: deeper expressions are not calls.
 
-use super::literal::{Failure, Literal};
-use super::token::{Token, is_binary, is_keyword, tokens};
+use super::literal::{Literal, PythonFailure};
+use super::token::{PythonToken, is_binary, is_keyword, tokens};
 use toolmark_base::{SortedMap, SortedSet};
 
 /// Maximum nesting depth, two per bracket. CPython supports twice as many brackets; realistic
@@ -22,7 +22,7 @@ pub(super) struct Expressed {
 }
 
 /// Kinds of expressions that are distinguished.
-enum Node {
+enum ExpressionNode {
     Value(Literal),
     Name(String),
     /// An attribute access, with the name of the attribute.
@@ -31,7 +31,7 @@ enum Node {
     Other,
 }
 
-impl Node {
+impl ExpressionNode {
     fn value(self) -> Literal {
         match self {
             Self::Value(value) => value,
@@ -44,42 +44,42 @@ impl Node {
 /// Error: the text is not an expression.
 struct NoExpression;
 
-type Parsed<T> = Result<T, NoExpression>;
+type ParsedExpression<T> = Result<T, NoExpression>;
 
 /// Parses a call; `None` if the text is not a call.
-pub(super) fn call(text: &str) -> Result<Option<Expressed>, Failure> {
+pub(super) fn call(text: &str) -> Result<Option<Expressed>, PythonFailure> {
     let Some(tokens) = tokens(text.trim()) else { return Ok(None) };
-    let mut parser = Parser { tokens: &tokens, at: 0, depth: 0 };
-    let Ok(Node::Call(call)) = parser.expression() else { return Ok(None) };
+    let mut parser = ExpressionParser { tokens: &tokens, at: 0, depth: 0 };
+    let Ok(ExpressionNode::Call(call)) = parser.expression() else { return Ok(None) };
     if parser.peek().is_some() {
         return Ok(None);
     }
     let unhashable = call.arguments.values().find_map(Literal::unhashable);
     match unhashable {
         Some(type_word) => {
-            Err(Failure::Raised(format!("a {type_word} is used as a key or in a set")))
+            Err(PythonFailure::Raised(format!("a {type_word} is used as a key or in a set")))
         }
         None => Ok(Some(*call)),
     }
 }
 
-struct Parser<'t, 'a> {
-    tokens: &'t [Token<'a>],
+struct ExpressionParser<'t, 'a> {
+    tokens: &'t [PythonToken<'a>],
     at: usize,
     depth: u32,
 }
 
-impl<'a> Parser<'_, 'a> {
-    fn peek(&self) -> Option<&Token<'a>> {
+impl<'a> ExpressionParser<'_, 'a> {
+    fn peek(&self) -> Option<&PythonToken<'a>> {
         self.tokens.get(self.at)
     }
 
     fn is_op(&self, op: &str) -> bool {
-        matches!(self.peek(), Some(Token::Op(found)) if *found == op)
+        matches!(self.peek(), Some(PythonToken::Op(found)) if *found == op)
     }
 
     fn is_word(&self, word: &str) -> bool {
-        matches!(self.peek(), Some(Token::Word(found)) if *found == word)
+        matches!(self.peek(), Some(PythonToken::Word(found)) if *found == word)
     }
 
     fn eat_op(&mut self, op: &str) -> bool {
@@ -94,17 +94,17 @@ impl<'a> Parser<'_, 'a> {
         found
     }
 
-    fn expect_op(&mut self, op: &str) -> Parsed<()> {
+    fn expect_op(&mut self, op: &str) -> ParsedExpression<()> {
         if self.eat_op(op) { Ok(()) } else { Err(NoExpression) }
     }
 
-    fn expect_word(&mut self, word: &str) -> Parsed<()> {
+    fn expect_word(&mut self, word: &str) -> ParsedExpression<()> {
         if self.eat_word(word) { Ok(()) } else { Err(NoExpression) }
     }
 
-    fn name(&mut self) -> Parsed<&'a str> {
+    fn name(&mut self) -> ParsedExpression<&'a str> {
         match self.peek() {
-            Some(Token::Word(word)) if !is_keyword(word) => {
+            Some(PythonToken::Word(word)) if !is_keyword(word) => {
                 let word = *word;
                 self.at += 1;
                 Ok(word)
@@ -114,7 +114,10 @@ impl<'a> Parser<'_, 'a> {
     }
 
     /// Runs a nested parser and bounds the depth. All recursion goes through this function.
-    fn nested<T>(&mut self, parse: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+    fn nested<T>(
+        &mut self,
+        parse: impl FnOnce(&mut Self) -> ParsedExpression<T>,
+    ) -> ParsedExpression<T> {
         if self.depth == MAX_DEPTH {
             return Err(NoExpression);
         }
@@ -125,7 +128,7 @@ impl<'a> Parser<'_, 'a> {
     }
 
     /// Parses a conditional, a lambda, or a simpler expression.
-    fn expression(&mut self) -> Parsed<Node> {
+    fn expression(&mut self) -> ParsedExpression<ExpressionNode> {
         self.nested(|p| {
             if p.eat_word("lambda") {
                 return p.lambda();
@@ -137,11 +140,11 @@ impl<'a> Parser<'_, 'a> {
             p.disjunction()?;
             p.expect_word("else")?;
             p.expression()?;
-            Ok(Node::Other)
+            Ok(ExpressionNode::Other)
         })
     }
 
-    fn lambda(&mut self) -> Parsed<Node> {
+    fn lambda(&mut self) -> ParsedExpression<ExpressionNode> {
         while !self.eat_op(":") {
             if self.eat_op("*") {
                 if self.is_name() {
@@ -160,34 +163,34 @@ impl<'a> Parser<'_, 'a> {
             }
         }
         self.expression()?;
-        Ok(Node::Other)
+        Ok(ExpressionNode::Other)
     }
 
     fn is_name(&self) -> bool {
-        matches!(self.peek(), Some(Token::Word(word)) if !is_keyword(word))
+        matches!(self.peek(), Some(PythonToken::Word(word)) if !is_keyword(word))
     }
 
-    fn disjunction(&mut self) -> Parsed<Node> {
+    fn disjunction(&mut self) -> ParsedExpression<ExpressionNode> {
         let mut node = self.negation()?;
         while self.eat_word("or") || self.eat_word("and") {
             self.negation()?;
-            node = Node::Other;
+            node = ExpressionNode::Other;
         }
         Ok(node)
     }
 
-    fn negation(&mut self) -> Parsed<Node> {
+    fn negation(&mut self) -> ParsedExpression<ExpressionNode> {
         let mut negated = false;
         while self.eat_word("not") {
             negated = true;
         }
         let node = self.binary()?;
-        Ok(if negated { Node::Other } else { node })
+        Ok(if negated { ExpressionNode::Other } else { node })
     }
 
     /// Parses comparisons and arithmetic: precedence does not matter
     /// because the result is opaque, but `not in` and `is not` are single operators.
-    fn binary(&mut self) -> Parsed<Node> {
+    fn binary(&mut self) -> ParsedExpression<ExpressionNode> {
         let mut node = self.unary()?;
         loop {
             if self.is_word("not") {
@@ -203,11 +206,11 @@ impl<'a> Parser<'_, 'a> {
                 return Ok(node);
             }
             self.unary()?;
-            node = Node::Other;
+            node = ExpressionNode::Other;
         }
     }
 
-    fn unary(&mut self) -> Parsed<Node> {
+    fn unary(&mut self) -> ParsedExpression<ExpressionNode> {
         let mut signed = false;
         while self.eat_op("-") || self.eat_op("+") || self.eat_op("~") {
             signed = true;
@@ -216,33 +219,33 @@ impl<'a> Parser<'_, 'a> {
         let mut node = self.postfix()?;
         if self.eat_op("**") {
             self.nested(Self::unary)?;
-            node = Node::Other;
+            node = ExpressionNode::Other;
         }
-        Ok(if signed { Node::Other } else { node })
+        Ok(if signed { ExpressionNode::Other } else { node })
     }
 
-    fn postfix(&mut self) -> Parsed<Node> {
+    fn postfix(&mut self) -> ParsedExpression<ExpressionNode> {
         let mut node = self.atom()?;
         loop {
             if self.eat_op(".") {
-                node = Node::Attribute(self.name()?.to_owned());
+                node = ExpressionNode::Attribute(self.name()?.to_owned());
             } else if self.eat_op("(") {
                 let name = match node {
-                    Node::Name(name) | Node::Attribute(name) => name,
+                    ExpressionNode::Name(name) | ExpressionNode::Attribute(name) => name,
                     _ => String::new(),
                 };
                 let arguments = self.nested(Self::arguments)?;
-                node = Node::Call(Box::new(Expressed { name, arguments }));
+                node = ExpressionNode::Call(Box::new(Expressed { name, arguments }));
             } else if self.eat_op("[") {
                 self.nested(Self::subscript)?;
-                node = Node::Other;
+                node = ExpressionNode::Other;
             } else {
                 return Ok(node);
             }
         }
     }
 
-    fn subscript(&mut self) -> Parsed<()> {
+    fn subscript(&mut self) -> ParsedExpression<()> {
         loop {
             self.slice()?;
             if self.eat_op("]") {
@@ -255,7 +258,7 @@ impl<'a> Parser<'_, 'a> {
         }
     }
 
-    fn slice(&mut self) -> Parsed<()> {
+    fn slice(&mut self) -> ParsedExpression<()> {
         let ends = |p: &Self| p.is_op(":") || p.is_op(",") || p.is_op("]");
         let mut empty = ends(self);
         if !empty {
@@ -274,19 +277,19 @@ impl<'a> Parser<'_, 'a> {
     }
 
     /// Parses an expression, or `name := expression`.
-    fn named(&mut self) -> Parsed<Node> {
-        if let [Token::Word(word), Token::Op(":="), ..] = &self.tokens[self.at..]
+    fn named(&mut self) -> ParsedExpression<ExpressionNode> {
+        if let [PythonToken::Word(word), PythonToken::Op(":="), ..] = &self.tokens[self.at..]
             && !is_keyword(word)
         {
             self.at += 2;
             self.expression()?;
-            return Ok(Node::Other);
+            return Ok(ExpressionNode::Other);
         }
         self.expression()
     }
 
     /// Parses the arguments between the parentheses of a call.
-    fn arguments(&mut self) -> Parsed<SortedMap<String, Literal>> {
+    fn arguments(&mut self) -> ParsedExpression<SortedMap<String, Literal>> {
         let mut arguments = SortedMap::new();
         let mut keywords: Vec<(String, Literal)> = Vec::new();
         let mut positional = 0usize;
@@ -302,7 +305,9 @@ impl<'a> Parser<'_, 'a> {
                 }
                 arguments.insert(format!("__positional_{positional}"), Literal::OPAQUE);
                 positional += 1;
-            } else if let [Token::Word(word), Token::Op("="), ..] = &self.tokens[self.at..] {
+            } else if let [PythonToken::Word(word), PythonToken::Op("="), ..] =
+                &self.tokens[self.at..]
+            {
                 if is_keyword(word) {
                     return Err(NoExpression);
                 }
@@ -337,7 +342,7 @@ impl<'a> Parser<'_, 'a> {
         self.is_word("for") || self.is_word("async")
     }
 
-    fn comprehension(&mut self) -> Parsed<()> {
+    fn comprehension(&mut self) -> ParsedExpression<()> {
         while self.is_comprehension() {
             self.eat_word("async");
             self.expect_word("for")?;
@@ -358,37 +363,39 @@ impl<'a> Parser<'_, 'a> {
         Ok(())
     }
 
-    fn atom(&mut self) -> Parsed<Node> {
+    fn atom(&mut self) -> ParsedExpression<ExpressionNode> {
         let Some(token) = self.peek() else { return Err(NoExpression) };
         let node = match token {
-            Token::Value(value) => Node::Value(value.clone()),
-            Token::Text(text) => {
+            PythonToken::Value(value) => ExpressionNode::Value(value.clone()),
+            PythonToken::Text(text) => {
                 let mut whole = text.clone();
                 self.at += 1;
                 return self.texts(&mut whole);
             }
-            Token::Bytes(bytes) => {
+            PythonToken::Bytes(bytes) => {
                 let mut whole = bytes.clone();
                 self.at += 1;
-                while let Some(Token::Bytes(more)) = self.peek() {
+                while let Some(PythonToken::Bytes(more)) = self.peek() {
                     whole.push_str(more);
                     self.at += 1;
                 }
-                return Ok(Node::Value(Literal::Bytes(whole)));
+                return Ok(ExpressionNode::Value(Literal::Bytes(whole)));
             }
-            Token::Formatted => {
+            PythonToken::Formatted => {
                 self.at += 1;
                 self.texts(&mut String::new())?;
-                return Ok(Node::Other);
+                return Ok(ExpressionNode::Other);
             }
-            Token::Word("True") => Node::Value(Literal::Bool(true)),
-            Token::Word("False") => Node::Value(Literal::Bool(false)),
-            Token::Word("None") => Node::Value(Literal::None),
-            Token::Word(word) if !is_keyword(word) => Node::Name((*word).to_owned()),
-            Token::Op("...") => Node::Value(Literal::Ellipsis),
-            Token::Op("(") => return self.bracketed(Self::parentheses),
-            Token::Op("[") => return self.bracketed(Self::list),
-            Token::Op("{") => return self.bracketed(Self::braces),
+            PythonToken::Word("True") => ExpressionNode::Value(Literal::Bool(true)),
+            PythonToken::Word("False") => ExpressionNode::Value(Literal::Bool(false)),
+            PythonToken::Word("None") => ExpressionNode::Value(Literal::None),
+            PythonToken::Word(word) if !is_keyword(word) => {
+                ExpressionNode::Name((*word).to_owned())
+            }
+            PythonToken::Op("...") => ExpressionNode::Value(Literal::Ellipsis),
+            PythonToken::Op("(") => return self.bracketed(Self::parentheses),
+            PythonToken::Op("[") => return self.bracketed(Self::list),
+            PythonToken::Op("{") => return self.bracketed(Self::braces),
             _ => return Err(NoExpression),
         };
         self.at += 1;
@@ -396,30 +403,37 @@ impl<'a> Parser<'_, 'a> {
     }
 
     /// Concatenates adjacent texts; if one of them is formatted, the result is opaque.
-    fn texts(&mut self, whole: &mut String) -> Parsed<Node> {
+    fn texts(&mut self, whole: &mut String) -> ParsedExpression<ExpressionNode> {
         let mut formatted = false;
         loop {
             match self.peek() {
-                Some(Token::Text(more)) => whole.push_str(more),
-                Some(Token::Formatted) => formatted = true,
+                Some(PythonToken::Text(more)) => whole.push_str(more),
+                Some(PythonToken::Formatted) => formatted = true,
                 // Text and bytes do not mix.
-                Some(Token::Bytes(_)) => return Err(NoExpression),
+                Some(PythonToken::Bytes(_)) => return Err(NoExpression),
                 _ => break,
             }
             self.at += 1;
         }
         let text = std::mem::take(whole);
-        Ok(if formatted { Node::Other } else { Node::Value(Literal::Text(text)) })
+        Ok(if formatted {
+            ExpressionNode::Other
+        } else {
+            ExpressionNode::Value(Literal::Text(text))
+        })
     }
 
-    fn bracketed(&mut self, parse: impl FnOnce(&mut Self) -> Parsed<Node>) -> Parsed<Node> {
+    fn bracketed(
+        &mut self,
+        parse: impl FnOnce(&mut Self) -> ParsedExpression<ExpressionNode>,
+    ) -> ParsedExpression<ExpressionNode> {
         self.at += 1;
         self.nested(parse)
     }
 
-    fn parentheses(&mut self) -> Parsed<Node> {
+    fn parentheses(&mut self) -> ParsedExpression<ExpressionNode> {
         if self.eat_op(")") {
-            return Ok(Node::Value(Literal::Tuple(Vec::new())));
+            return Ok(ExpressionNode::Value(Literal::Tuple(Vec::new())));
         }
         if self.eat_word("yield") {
             if self.eat_word("from") || !self.is_op(")") {
@@ -428,37 +442,37 @@ impl<'a> Parser<'_, 'a> {
             } else {
                 self.expect_op(")")?;
             }
-            return Ok(Node::Other);
+            return Ok(ExpressionNode::Other);
         }
         let first = self.item()?;
         if self.is_comprehension() {
             self.comprehension()?;
             self.expect_op(")")?;
-            return Ok(Node::Other);
+            return Ok(ExpressionNode::Other);
         }
         if self.eat_op(")") {
             // Parentheses are dropped; `(*a)` is not valid Python.
             return first.ok_or(NoExpression);
         }
         let items = self.items(first, ")")?;
-        Ok(Node::Value(Literal::Tuple(items)))
+        Ok(ExpressionNode::Value(Literal::Tuple(items)))
     }
 
-    fn list(&mut self) -> Parsed<Node> {
+    fn list(&mut self) -> ParsedExpression<ExpressionNode> {
         if self.eat_op("]") {
-            return Ok(Node::Value(Literal::List(Vec::new())));
+            return Ok(ExpressionNode::Value(Literal::List(Vec::new())));
         }
         let first = self.item()?;
         if self.is_comprehension() {
             self.comprehension()?;
             self.expect_op("]")?;
-            return Ok(Node::Other);
+            return Ok(ExpressionNode::Other);
         }
-        Ok(Node::Value(Literal::List(self.items(first, "]")?)))
+        Ok(ExpressionNode::Value(Literal::List(self.items(first, "]")?)))
     }
 
     /// Parses one element; `None` for a starred one.
-    fn item(&mut self) -> Parsed<Option<Node>> {
+    fn item(&mut self) -> ParsedExpression<Option<ExpressionNode>> {
         if self.eat_op("*") {
             self.binary()?;
             return Ok(None);
@@ -467,8 +481,13 @@ impl<'a> Parser<'_, 'a> {
     }
 
     /// Parses the elements after the first, up to the closing bracket.
-    fn items(&mut self, first: Option<Node>, close: &str) -> Parsed<Vec<Literal>> {
-        let value = |node: Option<Node>| node.map_or(Literal::OPAQUE, Node::value);
+    fn items(
+        &mut self,
+        first: Option<ExpressionNode>,
+        close: &str,
+    ) -> ParsedExpression<Vec<Literal>> {
+        let value =
+            |node: Option<ExpressionNode>| node.map_or(Literal::OPAQUE, ExpressionNode::value);
         let mut items = vec![value(first)];
         while !self.eat_op(close) {
             self.expect_op(",")?;
@@ -479,9 +498,9 @@ impl<'a> Parser<'_, 'a> {
         Ok(items)
     }
 
-    fn braces(&mut self) -> Parsed<Node> {
+    fn braces(&mut self) -> ParsedExpression<ExpressionNode> {
         if self.eat_op("}") {
-            return Ok(Node::Value(Literal::Dict(SortedMap::new())));
+            return Ok(ExpressionNode::Value(Literal::Dict(SortedMap::new())));
         }
         if self.eat_op("**") {
             self.binary()?;
@@ -494,14 +513,14 @@ impl<'a> Parser<'_, 'a> {
                 if self.is_comprehension() {
                     self.comprehension()?;
                     self.expect_op("}")?;
-                    return Ok(Node::Other);
+                    return Ok(ExpressionNode::Other);
                 }
                 return self.dict(Some((key.value(), value.value())));
             }
             if self.is_comprehension() {
                 self.comprehension()?;
                 self.expect_op("}")?;
-                return Ok(Node::Other);
+                return Ok(ExpressionNode::Other);
             }
             let items = self.items(Some(key), "}")?;
             return Ok(Self::set(&items));
@@ -510,20 +529,20 @@ impl<'a> Parser<'_, 'a> {
         Ok(Self::set(&items))
     }
 
-    fn set(items: &[Literal]) -> Node {
+    fn set(items: &[Literal]) -> ExpressionNode {
         let mut keys = SortedSet::new();
         for item in items {
             match item.key() {
                 Some(key) => keys.insert(key),
-                None => return Node::Value(Literal::Unhashable(item.type_word())),
+                None => return ExpressionNode::Value(Literal::Unhashable(item.type_word())),
             };
         }
         let opaque = items.iter().any(Literal::is_opaque_key);
-        Node::Value(if opaque { Literal::Opaque("set") } else { Literal::Set(keys) })
+        ExpressionNode::Value(if opaque { Literal::Opaque("set") } else { Literal::Set(keys) })
     }
 
     /// Parses the entries of a dict after the first; those of `**` mappings are dropped.
-    fn dict(&mut self, first: Option<(Literal, Literal)>) -> Parsed<Node> {
+    fn dict(&mut self, first: Option<(Literal, Literal)>) -> ParsedExpression<ExpressionNode> {
         let mut entries = SortedMap::new();
         let (mut opaque, mut unhashable) = (false, None);
         let mut next = first;
@@ -551,9 +570,9 @@ impl<'a> Parser<'_, 'a> {
             next = Some((key, self.expression()?.value()));
         }
         Ok(match unhashable {
-            Some(type_word) => Node::Value(Literal::Unhashable(type_word)),
-            None if opaque => Node::Value(Literal::Opaque("dict")),
-            None => Node::Value(Literal::Dict(entries)),
+            Some(type_word) => ExpressionNode::Value(Literal::Unhashable(type_word)),
+            None if opaque => ExpressionNode::Value(Literal::Opaque("dict")),
+            None => ExpressionNode::Value(Literal::Dict(entries)),
         })
     }
 }
@@ -653,7 +672,7 @@ mod tests {
     #[test]
     fn what_raises() {
         for text in ["f(x={[1]: 2})", "f(x={[1]})", "f(x={(1, {}): 2})", "f(x=[{'a': {[1]}}])"] {
-            assert!(matches!(call(text), Err(Failure::Raised(_))), "{text}");
+            assert!(matches!(call(text), Err(PythonFailure::Raised(_))), "{text}");
         }
         // What is never evaluated does not raise.
         assert!(call("f(x=g({[1]: 2}))").is_ok_and(|found| found.is_some()));

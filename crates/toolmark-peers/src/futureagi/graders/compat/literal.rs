@@ -6,7 +6,7 @@ use toolmark_base::{SortedMap, SortedSet};
 
 /// Failure modes of the library.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Failure {
+pub(super) enum PythonFailure {
     /// The input validation rejects the record: the score is 0.
     Invalid(String),
     /// The library raises an exception: there is no score.
@@ -30,9 +30,9 @@ pub(super) enum Literal {
     List(Vec<Self>),
     Tuple(Vec<Self>),
     /// A set, by the keys of its elements.
-    Set(SortedSet<Key>),
+    Set(SortedSet<LiteralKey>),
     /// A dict, by the keys of its keys.
-    Dict(SortedMap<Key, Self>),
+    Dict(SortedMap<LiteralKey, Self>),
     /// A dict or set with a key or element of this unhashable type.
     Unhashable(&'static str),
     /// A value that equals no other, with its type: an expression that the library
@@ -43,9 +43,9 @@ pub(super) enum Literal {
 
 /// Key under which hashable Python values are equal: `1`, `1.0` and `True` share one.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Key(String);
+pub(super) struct LiteralKey(String);
 
-impl Key {
+impl LiteralKey {
     /// Returns the key of a text.
     pub(super) fn text(text: &str) -> Self {
         Self(format!("t{}:{text}", text.len()))
@@ -71,7 +71,9 @@ impl Literal {
             Value::String(text) => Self::Text(text.clone()),
             Value::Array(items) => Self::List(items.iter().map(Self::from_json).collect()),
             Value::Object(map) => Self::Dict(
-                map.iter().map(|(key, value)| (Key::text(key), Self::from_json(value))).collect(),
+                map.iter()
+                    .map(|(key, value)| (LiteralKey::text(key), Self::from_json(value)))
+                    .collect(),
             ),
         }
     }
@@ -87,8 +89,8 @@ impl Literal {
     }
 
     /// Returns the key of a value; `None` if Python cannot hash it.
-    pub(super) fn key(&self) -> Option<Key> {
-        Some(Key(match self {
+    pub(super) fn key(&self) -> Option<LiteralKey> {
+        Some(LiteralKey(match self {
             Self::None => "none".to_owned(),
             Self::Ellipsis => "ellipsis".to_owned(),
             Self::Bool(flag) => format!("n{}", u8::from(*flag)),
@@ -99,7 +101,7 @@ impl Literal {
                 None => format!("n{float}"),
             },
             Self::Imaginary(float) => format!("i{float}"),
-            Self::Text(text) => return Some(Key::text(text)),
+            Self::Text(text) => return Some(LiteralKey::text(text)),
             Self::Bytes(bytes) => format!("b{}:{bytes}", bytes.len()),
             Self::Tuple(items) => {
                 let mut key = format!("({}", items.len());
@@ -173,12 +175,12 @@ impl Literal {
 
     /// Returns the number as a float, as the library compares it; an error if the number is too
     /// large.
-    fn as_float(&self) -> Option<Result<f64, Failure>> {
+    fn as_float(&self) -> Option<Result<f64, PythonFailure>> {
         Some(match self {
             Self::Bool(flag) => Ok(f64::from(u8::from(*flag))),
             Self::Int(int) => Ok(*int as f64),
             Self::Huge(float) if float.is_infinite() => {
-                Err(Failure::Raised("an integer is too large to be a float".to_owned()))
+                Err(PythonFailure::Raised("an integer is too large to be a float".to_owned()))
             }
             Self::Huge(float) | Self::Float(float) => Ok(*float),
             _ => return None,
@@ -188,7 +190,11 @@ impl Literal {
 
 /// Whether the library treats two argument values as equal. With `strict`, only if
 /// their Python types are the same at every level.
-pub(super) fn same(actual: &Literal, expected: &Literal, strict: bool) -> Result<bool, Failure> {
+pub(super) fn same(
+    actual: &Literal,
+    expected: &Literal,
+    strict: bool,
+) -> Result<bool, PythonFailure> {
     use Literal::{Bool, Dict, List, None as Nothing};
     if strict && actual.type_word() != expected.type_word() {
         return Ok(false);

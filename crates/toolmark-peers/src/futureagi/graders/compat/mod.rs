@@ -16,19 +16,23 @@ mod token;
 
 use super::Metric;
 use super::material::Material;
-use super::settings::Settings;
-use literal::Failure;
+use super::settings::ComparisonSettings;
+use literal::PythonFailure;
 use normalise::typed;
-use scores::{Flags, Scored};
+use scores::{DescribedScore, Flags};
 use serde_json::Value;
-use toolmark_outcome::Role;
+use toolmark_outcome::EvidenceRole;
 use toolmark_outcome::{Cause, Outcome, Verdict};
 
 /// Minimum passing score, which the library uses regardless of the configuration.
 const PASS_MARK: f64 = 0.5;
 
 /// Grades as the library does.
-pub(super) fn grade(metric: Metric, settings: &Settings, material: &Material<'_>) -> Outcome {
+pub(super) fn grade(
+    metric: Metric,
+    settings: &ComparisonSettings,
+    material: &Material<'_>,
+) -> Outcome {
     let flags = Flags {
         strict: settings.strict_type_check,
         ignore_extra: settings.ignore_extra_params,
@@ -40,14 +44,15 @@ pub(super) fn grade(metric: Metric, settings: &Settings, material: &Material<'_>
     let definitions = material.listed_definitions().unwrap_or(&Value::Null);
     let outcome = match score(metric, flags, &response, expected, definitions) {
         Ok((score, reason)) => Outcome::scored(Verdict::of(score >= PASS_MARK), score, reason),
-        Err(Failure::Invalid(reason)) => Outcome::scored(Verdict::Fail, 0.0, reason),
-        Err(Failure::Raised(reason)) => {
+        Err(PythonFailure::Invalid(reason)) => Outcome::scored(Verdict::Fail, 0.0, reason),
+        Err(PythonFailure::Raised(reason)) => {
             Outcome::unknown(Cause::Configuration, format!("the library raises: {reason}"))
         }
     };
     let calls = material.view.calls().iter().take(super::MAX_EVIDENCE);
-    outcome
-        .with_evidence(calls.map(|seen| material.view.evidence(Role::Context, "compared", *seen)))
+    outcome.with_evidence(
+        calls.map(|seen| material.view.evidence(EvidenceRole::Context, "compared", *seen)),
+    )
 }
 
 fn score(
@@ -56,9 +61,11 @@ fn score(
     response: &Value,
     expected: &Value,
     definitions: &Value,
-) -> Scored {
+) -> DescribedScore {
     if response.is_null() {
-        return Err(Failure::Invalid("the input check turns response down: it is null".to_owned()));
+        return Err(PythonFailure::Invalid(
+            "the input check turns response down: it is null".to_owned(),
+        ));
     }
     let response = typed(response, "response")?;
     let expected = typed(expected, "expected_response")?;

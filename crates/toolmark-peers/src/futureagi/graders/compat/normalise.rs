@@ -6,21 +6,21 @@
 //! are passed to its parser.
 
 use super::expression;
-use super::literal::{Failure, Literal};
+use super::literal::{Literal, PythonFailure};
 use serde_json::{Map, Value};
 use toolmark_base::SortedMap;
 
 /// A call as the library sees it.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Call {
+pub(super) struct NormalizedCall {
     pub(super) name: String,
     pub(super) arguments: SortedMap<String, Literal>,
 }
 
 /// A record's `response` or `expected_response` after the typed input.
 pub(super) enum Typed<'a> {
-    Call(Call),
-    List(Vec<Call>),
+    Call(NormalizedCall),
+    List(Vec<NormalizedCall>),
     Object(&'a Map<String, Value>),
     Text(&'a str),
     Nothing,
@@ -31,26 +31,27 @@ fn arguments(map: &Map<String, Value>) -> SortedMap<String, Literal> {
 }
 
 /// Returns the call if an object is one without parsing.
-fn typed_call(map: &Map<String, Value>) -> Option<Call> {
+fn typed_call(map: &Map<String, Value>) -> Option<NormalizedCall> {
     let name = map.get("name")?.as_str()?.to_owned();
     let arguments = match map.get("arguments") {
         None => SortedMap::new(),
         Some(Value::Object(args)) => arguments(args),
         Some(_) => return None,
     };
-    Some(Call { name, arguments })
+    Some(NormalizedCall { name, arguments })
 }
 
 /// Applies the typed input to a value.
-pub(super) fn typed<'a>(value: &'a Value, field: &str) -> Result<Typed<'a>, Failure> {
-    let invalid =
-        |what: &str| Err(Failure::Invalid(format!("the input check turns {field} down: {what}")));
+pub(super) fn typed<'a>(value: &'a Value, field: &str) -> Result<Typed<'a>, PythonFailure> {
+    let invalid = |what: &str| {
+        Err(PythonFailure::Invalid(format!("the input check turns {field} down: {what}")))
+    };
     match value {
         Value::Null => Ok(Typed::Nothing),
         Value::Object(map) => Ok(typed_call(map).map_or(Typed::Object(map), Typed::Call)),
         Value::String(text) => Ok(Typed::Text(text)),
         Value::Array(items) => {
-            let calls: Option<Vec<Call>> =
+            let calls: Option<Vec<NormalizedCall>> =
                 items.iter().map(|item| item.as_object().and_then(typed_call)).collect();
             match calls {
                 Some(calls) => Ok(Typed::List(calls)),
@@ -63,7 +64,7 @@ pub(super) fn typed<'a>(value: &'a Value, field: &str) -> Result<Typed<'a>, Fail
 
 impl Typed<'_> {
     /// Returns the single call; a list is not a single call, whatever its length.
-    pub(super) fn single(&self) -> Result<Option<Call>, Failure> {
+    pub(super) fn single(&self) -> Result<Option<NormalizedCall>, PythonFailure> {
         match self {
             Self::Call(call) => Ok(Some(call.clone())),
             Self::Object(map) => parsed_object(map).map(Some),
@@ -73,7 +74,7 @@ impl Typed<'_> {
     }
 
     /// Returns all calls.
-    pub(super) fn all(&self) -> Result<Vec<Call>, Failure> {
+    pub(super) fn all(&self) -> Result<Vec<NormalizedCall>, PythonFailure> {
         match self {
             Self::List(calls) => Ok(calls.clone()),
             _ => Ok(self.single()?.into_iter().collect()),
@@ -82,7 +83,7 @@ impl Typed<'_> {
 }
 
 /// Parses an object; the result is always a call or an error.
-fn parsed_object(map: &Map<String, Value>) -> Result<Call, Failure> {
+fn parsed_object(map: &Map<String, Value>) -> Result<NormalizedCall, PythonFailure> {
     let given = ["arguments", "parameters", "input"].iter().find_map(|key| map.get(*key));
     let decoded = match given {
         Some(Value::String(text)) => serde_json::from_str(text).unwrap_or_default(),
@@ -95,14 +96,14 @@ fn parsed_object(map: &Map<String, Value>) -> Result<Call, Failure> {
         Some(Value::String(name)) => name.clone(),
         Some(_) => {
             let key = if map.contains_key("name") { "name" } else { "function" };
-            return Err(Failure::Raised(format!("the {key} of a call is no text")));
+            return Err(PythonFailure::Raised(format!("the {key} of a call is no text")));
         }
     };
-    Ok(Call { name, arguments })
+    Ok(NormalizedCall { name, arguments })
 }
 
 /// Parses a text.
-fn parsed_text(text: &str) -> Result<Option<Call>, Failure> {
+fn parsed_text(text: &str) -> Result<Option<NormalizedCall>, PythonFailure> {
     let mut text = text.to_owned();
     // Every round is shorter than the one before.
     loop {
@@ -112,7 +113,7 @@ fn parsed_text(text: &str) -> Result<Option<Call>, Failure> {
             Ok(_) => return Ok(None),
             Err(_) => {
                 let found = expression::call(&text)?;
-                return Ok(found.map(|e| Call { name: e.name, arguments: e.arguments }));
+                return Ok(found.map(|e| NormalizedCall { name: e.name, arguments: e.arguments }));
             }
         }
     }
@@ -124,7 +125,7 @@ mod tests {
     use serde_json::json;
 
     /// Returns the name and the arguments of the single call in a value.
-    fn one(value: &Value) -> Result<Option<(String, usize)>, Failure> {
+    fn one(value: &Value) -> Result<Option<(String, usize)>, PythonFailure> {
         let call = typed(value, "response")?.single()?;
         Ok(call.map(|call| (call.name, call.arguments.len())))
     }
@@ -155,14 +156,14 @@ mod tests {
     #[test]
     fn what_fails() {
         for value in [json!(3), json!([{"name": "f"}, "g()"]), json!([{"function": "f"}])] {
-            assert!(matches!(one(&value), Err(Failure::Invalid(_))), "{value}");
+            assert!(matches!(one(&value), Err(PythonFailure::Invalid(_))), "{value}");
         }
         for value in [
             json!({"function": {"name": "f", "arguments": {}}}),
             json!({"name": null}),
             json!("{\"name\": 3}"),
         ] {
-            assert!(matches!(one(&value), Err(Failure::Raised(_))), "{value}");
+            assert!(matches!(one(&value), Err(PythonFailure::Raised(_))), "{value}");
         }
     }
 }

@@ -1,8 +1,8 @@
 //! The four formulas of the library.
 
-use super::definitions::Declared;
-use super::literal::{Failure, Literal, python_equal, same};
-use super::normalise::Call;
+use super::definitions::DeclaredFunction;
+use super::literal::{Literal, PythonFailure, python_equal, same};
+use super::normalise::NormalizedCall;
 use crate::scores::python;
 use toolmark_base::SortedSet;
 
@@ -17,14 +17,14 @@ pub(super) struct Flags {
 }
 
 /// A score and its description.
-pub(super) type Scored = Result<(f64, String), Failure>;
+pub(super) type DescribedScore = Result<(f64, String), PythonFailure>;
 
 /// Rounds to four decimals, as the library does for every score.
 fn rounded(score: f64) -> f64 {
     python::rounded(score, 4)
 }
 
-pub(super) fn name_match(actual: &Call, expected: &Call) -> (f64, String) {
+pub(super) fn name_match(actual: &NormalizedCall, expected: &NormalizedCall) -> (f64, String) {
     if actual.name == expected.name {
         (1.0, format!("the names are both {:?}", actual.name))
     } else {
@@ -32,7 +32,11 @@ pub(super) fn name_match(actual: &Call, expected: &Call) -> (f64, String) {
     }
 }
 
-pub(super) fn exact_match(actual: &Call, expected: &Call, flags: Flags) -> Scored {
+pub(super) fn exact_match(
+    actual: &NormalizedCall,
+    expected: &NormalizedCall,
+    flags: Flags,
+) -> DescribedScore {
     if actual.name != expected.name {
         return Ok(name_match(actual, expected));
     }
@@ -56,7 +60,11 @@ pub(super) fn exact_match(actual: &Call, expected: &Call, flags: Flags) -> Score
 }
 
 /// Scores a call against another: weighted name, presence and values.
-fn pair(actual: &Call, expected: &Call, flags: Flags) -> Result<f64, Failure> {
+fn pair(
+    actual: &NormalizedCall,
+    expected: &NormalizedCall,
+    flags: Flags,
+) -> Result<f64, PythonFailure> {
     let (made, gold) = (&actual.arguments, &expected.arguments);
     let name = f64::from(u8::from(actual.name == expected.name));
     let (presence, value) = if gold.is_empty() {
@@ -81,7 +89,11 @@ fn pair(actual: &Call, expected: &Call, flags: Flags) -> Result<f64, Failure> {
 /// Maximum number of compared values.
 const MAX_WORK: usize = 100_000_000;
 
-pub(super) fn accuracy(actual: &[Call], expected: &[Call], flags: Flags) -> Scored {
+pub(super) fn accuracy(
+    actual: &[NormalizedCall],
+    expected: &[NormalizedCall],
+    flags: Flags,
+) -> DescribedScore {
     if let ([actual], [expected]) = (actual, expected) {
         return Ok((pair(actual, expected, flags)?, "one call against one".to_owned()));
     }
@@ -100,7 +112,9 @@ pub(super) fn accuracy(actual: &[Call], expected: &[Call], flags: Flags) -> Scor
     let values: usize =
         expected.iter().flat_map(|call| call.arguments.values()).map(Literal::size).sum();
     if (values + expected.len()).saturating_mul(actual.len()) > MAX_WORK {
-        return Err(Failure::Raised("there are too many pairs of calls to compare".to_owned()));
+        return Err(PythonFailure::Raised(
+            "there are too many pairs of calls to compare".to_owned(),
+        ));
     }
     let (mut matched, mut sum) = (0.0, 0.0);
     for expected in expected {
@@ -142,7 +156,11 @@ fn has_type(value: &Literal, word: &str, strict: bool) -> bool {
     }
 }
 
-pub(super) fn validation(actual: &Call, definitions: &[Declared], flags: Flags) -> (f64, String) {
+pub(super) fn validation(
+    actual: &NormalizedCall,
+    definitions: &[DeclaredFunction],
+    flags: Flags,
+) -> (f64, String) {
     let Some(definition) = definitions.iter().find(|known| known.name == actual.name) else {
         return (0.0, format!("{:?} is not among the definitions", actual.name));
     };

@@ -3,7 +3,7 @@
 use super::literal::Literal;
 
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Token<'a> {
+pub(super) enum PythonToken<'a> {
     Word(&'a str),
     Op(&'a str),
     /// A number.
@@ -24,10 +24,10 @@ pub(super) fn is_keyword(word: &str) -> bool {
 }
 
 /// Whether a token is a binary operator, including comparisons.
-pub(super) fn is_binary(token: &Token<'_>) -> bool {
+pub(super) fn is_binary(token: &PythonToken<'_>) -> bool {
     matches!(
         token,
-        Token::Op(
+        PythonToken::Op(
             "<" | ">"
                 | "<="
                 | ">="
@@ -45,7 +45,7 @@ pub(super) fn is_binary(token: &Token<'_>) -> bool {
                 | "//"
                 | "%"
                 | "@"
-        ) | Token::Word("in" | "is")
+        ) | PythonToken::Word("in" | "is")
     )
 }
 
@@ -56,7 +56,7 @@ const OPS: [&str; 35] = [
 ];
 
 /// Tokenizes a text; `None` if it contains an invalid token.
-pub(super) fn tokens(text: &str) -> Option<Vec<Token<'_>>> {
+pub(super) fn tokens(text: &str) -> Option<Vec<PythonToken<'_>>> {
     let mut found = Vec::new();
     let mut rest = text;
     let mut depth = 0usize;
@@ -78,11 +78,11 @@ pub(super) fn tokens(text: &str) -> Option<Vec<Token<'_>>> {
             rest = after;
         } else if first.is_ascii_digit() || is_point_number(rest) {
             let (value, after) = number(rest)?;
-            found.push(Token::Value(value));
+            found.push(PythonToken::Value(value));
             rest = after;
         } else if first == '_' || first.is_alphabetic() {
             let end = rest.find(|c: char| c != '_' && !c.is_alphanumeric()).unwrap_or(rest.len());
-            found.push(Token::Word(&rest[..end]));
+            found.push(PythonToken::Word(&rest[..end]));
             rest = &rest[end..];
         } else {
             let op = OPS.iter().find(|op| rest.starts_with(**op))?;
@@ -91,7 +91,7 @@ pub(super) fn tokens(text: &str) -> Option<Vec<Token<'_>>> {
                 ")" | "]" | "}" => depth = depth.checked_sub(1)?,
                 _ => {}
             }
-            found.push(Token::Op(op));
+            found.push(PythonToken::Op(op));
             rest = &rest[op.len()..];
         }
     }
@@ -194,7 +194,7 @@ fn whole(digits: &str, radix: u32) -> Option<Literal> {
 }
 
 /// Parses a string with its prefix: returns the token (`None` if it is invalid) and the rest.
-fn string(text: &str) -> Option<(Option<Token<'_>>, &str)> {
+fn string(text: &str) -> Option<(Option<PythonToken<'_>>, &str)> {
     let quote_at = text.bytes().take(3).position(|b| matches!(b, b'\'' | b'"'))?;
     let prefix = text[..quote_at].to_ascii_lowercase();
     let (mut raw, mut bytes, mut formatted) = (false, false, false);
@@ -216,13 +216,13 @@ fn string(text: &str) -> Option<(Option<Token<'_>>, &str)> {
     // Characters by name would need a table of all names: what they are stays open.
     let named = !raw && !bytes && inside.contains("\\N{");
     let token = if formatted || named {
-        Some(Token::Formatted)
+        Some(PythonToken::Formatted)
     } else {
         let decoded = if raw { Some(inside.to_owned()) } else { unescaped(inside, bytes) };
         match bytes {
             true if !inside.is_ascii() => None,
-            true => decoded.map(Token::Bytes),
-            false => decoded.map(Token::Text),
+            true => decoded.map(PythonToken::Bytes),
+            false => decoded.map(PythonToken::Text),
         }
     };
     Some((token, after))

@@ -7,24 +7,24 @@ use serde::Deserialize;
 use serde_json::Value;
 use std::borrow::Cow;
 use toolmark_base::SortedMap;
-use toolmark_config::{Kind, Node, Problem, Span, Spanned, read};
+use toolmark_config::{Node, NodeKind, NodeSpan, Problem, Spanned, read};
 use toolmark_match::Building;
 use toolmark_outcome::Cause;
 use toolmark_outcome::Profile;
-use toolmark_outcome::{IndexedCall, View};
+use toolmark_outcome::{IndexedCall, TrajectoryView};
 use toolmark_pattern::Pattern;
 use toolmark_trace::{Fact, Status};
 
 /// The list that contains an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum List {
+pub(super) enum EntryList {
     Required,
     Disallowed,
     Sequence,
     Parallel,
 }
 
-impl List {
+impl EntryList {
     pub(super) fn word(self) -> &'static str {
         match self {
             Self::Required => "required",
@@ -95,8 +95,8 @@ struct ToolMatch {
 }
 
 /// A compiled entry.
-pub(super) struct Entry {
-    list: List,
+pub(super) struct ToolCallEntry {
+    list: EntryList,
     name: Pattern,
     /// Patterns for `command` and `path`, which the entry assumes the tool to have.
     claimed: Vec<(&'static str, Pattern)>,
@@ -112,7 +112,7 @@ pub(super) struct Entry {
 
 /// Whether a call meets an entry.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Fit {
+pub(super) enum EntryFit {
     Yes,
     /// No match; the first difference, unless it is the tool.
     No(Option<String>),
@@ -120,7 +120,7 @@ pub(super) enum Fit {
     Unknown(Cause, String),
 }
 
-impl Fit {
+impl EntryFit {
     /// Returns the conjunction: a mismatch takes precedence, then an unknown.
     fn and(self, other: impl FnOnce() -> Self) -> Self {
         match self {
@@ -134,18 +134,18 @@ impl Fit {
     }
 }
 
-impl Entry {
+impl ToolCallEntry {
     /// Returns the pattern of the tool name.
     pub(super) fn name(&self) -> &Pattern {
         &self.name
     }
 
-    pub(super) fn build(node: &Node, list: List, building: &mut Building<'_>) -> Option<Self> {
+    pub(super) fn build(node: &Node, list: EntryList, building: &mut Building<'_>) -> Option<Self> {
         let matching = match &node.kind {
-            Kind::Text(name) => {
+            NodeKind::Text(name) => {
                 ToolMatch::named(Spanned { value: name.to_string(), span: node.span })
             }
-            Kind::Map(_) => read::<ToolMatch>(node, building.problems)?,
+            NodeKind::Map(_) => read::<ToolMatch>(node, building.problems)?,
             _ => {
                 let message = "expected the name of a tool or a mapping with name";
                 building.reject(node.span, "wrong-type", message);
@@ -191,7 +191,7 @@ impl Entry {
 
     /// Returns why Vally rejects the whole grader: a call of the tool, whatever else
     /// differs, lacks an argument that the entry assumes the tool to have.
-    pub(super) fn refusal(&self, calls: &Calls<'_>, seen: &IndexedCall<'_>) -> Option<String> {
+    pub(super) fn refusal(&self, calls: &EntryCalls<'_>, seen: &IndexedCall<'_>) -> Option<String> {
         let is_meant = || self.name.is_match(&seen.call.name.full()) == Ok(true);
         if calls.profile != Profile::Vally || self.claimed.is_empty() || !is_meant() {
             return None;
@@ -207,11 +207,11 @@ impl Entry {
     }
 
     /// Whether a call meets the entry. The result is ignored if only the attempt counts.
-    pub(super) fn fits(&self, calls: &Calls<'_>, at: usize, with_result: bool) -> Fit {
-        let Some(seen) = calls.all.get(at) else { return Fit::No(None) };
+    pub(super) fn fits(&self, calls: &EntryCalls<'_>, at: usize, with_result: bool) -> EntryFit {
+        let Some(seen) = calls.all.get(at) else { return EntryFit::No(None) };
         let named = matches(&self.name, &seen.call.name.full(), "name");
-        if named != Fit::Yes {
-            return if matches!(named, Fit::No(_)) { Fit::No(None) } else { named };
+        if named != EntryFit::Yes {
+            return if matches!(named, EntryFit::No(_)) { EntryFit::No(None) } else { named };
         }
         let fit = self
             .fits_place(calls, at)
@@ -225,77 +225,77 @@ impl Entry {
         self.is_final || self.at_step.is_some() || self.before_step.is_some()
     }
 
-    fn fits_place(&self, calls: &Calls<'_>, at: usize) -> Fit {
+    fn fits_place(&self, calls: &EntryCalls<'_>, at: usize) -> EntryFit {
         if self.at_step.is_none() && self.before_step.is_none() {
-            return Fit::Yes;
+            return EntryFit::Yes;
         }
         let Some(step) = calls.steps.get(at).copied().flatten() else {
             let why = "the trace does not record in which step calls were made";
-            return Fit::Unknown(Cause::MissingEvidence, why.to_owned());
+            return EntryFit::Unknown(Cause::MissingEvidence, why.to_owned());
         };
         match (self.at_step, self.before_step) {
             (Some(wanted), _) if step != wanted => {
-                Fit::No(Some(format!("made in step {}, not {}", step + 1, wanted + 1)))
+                EntryFit::No(Some(format!("made in step {}, not {}", step + 1, wanted + 1)))
             }
             (_, Some(end)) if step >= end => {
-                Fit::No(Some(format!("made in step {}, not before {}", step + 1, end + 1)))
+                EntryFit::No(Some(format!("made in step {}, not before {}", step + 1, end + 1)))
             }
-            _ => Fit::Yes,
+            _ => EntryFit::Yes,
         }
     }
 
-    fn fits_effect(&self, seen: &IndexedCall<'_>) -> Fit {
-        let Some(wanted) = self.effect else { return Fit::Yes };
+    fn fits_effect(&self, seen: &IndexedCall<'_>) -> EntryFit {
+        let Some(wanted) = self.effect else { return EntryFit::Yes };
         let tool = seen.call.name.full();
         match effect(&seen.call.name) {
-            Some(effect) if effect == wanted => Fit::Yes,
-            Some(Effect::Reads) => Fit::No(Some(format!("{tool} only reads"))),
-            Some(Effect::Writes) => Fit::No(Some(format!("{tool} changes something"))),
+            Some(effect) if effect == wanted => EntryFit::Yes,
+            Some(Effect::Reads) => EntryFit::No(Some(format!("{tool} only reads"))),
+            Some(Effect::Writes) => EntryFit::No(Some(format!("{tool} changes something"))),
             None => {
                 let why = format!("whether {tool} reads or changes something is not known");
-                Fit::Unknown(Cause::MissingEvidence, why)
+                EntryFit::Unknown(Cause::MissingEvidence, why)
             }
         }
     }
 
-    fn fits_args(&self, calls: &Calls<'_>, seen: &IndexedCall<'_>) -> Fit {
+    fn fits_args(&self, calls: &EntryCalls<'_>, seen: &IndexedCall<'_>) -> EntryFit {
         if self.claimed.is_empty() && self.args.is_empty() && self.pattern.is_none() {
-            return Fit::Yes;
+            return EntryFit::Yes;
         }
         let args = seen.call.args.as_ref();
         if args.is_none() && calls.lack_arguments {
             let why = "the trace does not record arguments of calls".to_owned();
-            return Fit::Unknown(Cause::MissingEvidence, why);
+            return EntryFit::Unknown(Cause::MissingEvidence, why);
         }
         let value = args.and_then(|args| args.parsed());
         let text = |key: &str| value.and_then(|value| value.get(key)).and_then(Value::as_str);
-        let mut fit = Fit::Yes;
+        let mut fit = EntryFit::Yes;
         for (key, pattern) in &self.args {
             fit = fit.and(|| match text(key) {
                 Some(text) => matches(pattern, text, key),
-                None => Fit::No(Some(format!("no argument {key} that is text"))),
+                None => EntryFit::No(Some(format!("no argument {key} that is text"))),
             });
         }
         for (key, pattern) in &self.claimed {
             fit = fit.and(|| match text(key) {
                 Some(text) => matches(pattern, text, key),
-                None => Fit::Unknown(Cause::Configuration, absent(key, seen)),
+                None => EntryFit::Unknown(Cause::Configuration, absent(key, seen)),
             });
         }
         let Some(pattern) = &self.pattern else { return fit };
         fit.and(|| match args {
             Some(args) => matches(pattern, &args.to_value().to_string(), "pattern"),
-            None => Fit::No(Some("no arguments".to_owned())),
+            None => EntryFit::No(Some("no arguments".to_owned())),
         })
     }
 
-    fn fits_result(&self, calls: &Calls<'_>, seen: &IndexedCall<'_>) -> Fit {
-        let Some(pattern) = &self.result else { return Fit::Yes };
+    fn fits_result(&self, calls: &EntryCalls<'_>, seen: &IndexedCall<'_>) -> EntryFit {
+        let Some(pattern) = &self.result else { return EntryFit::Yes };
         match observed(calls.view, seen.call) {
             Some(text) => matches(pattern, &text, "result"),
             None => {
                 let why = "the trace does not record results of calls".to_owned();
-                Fit::Unknown(Cause::MissingEvidence, why)
+                EntryFit::Unknown(Cause::MissingEvidence, why)
             }
         }
     }
@@ -343,11 +343,11 @@ fn absent(key: &str, seen: &IndexedCall<'_>) -> String {
     )
 }
 
-fn matches(pattern: &Pattern, text: &str, what: &str) -> Fit {
+fn matches(pattern: &Pattern, text: &str, what: &str) -> EntryFit {
     match pattern.is_match(text) {
-        Ok(true) => Fit::Yes,
-        Ok(false) => Fit::No(Some(format!("{what} does not match /{pattern}/"))),
-        Err(_) => Fit::Unknown(Cause::Limit, format!("/{pattern}/ took too many steps")),
+        Ok(true) => EntryFit::Yes,
+        Ok(false) => EntryFit::No(Some(format!("{what} does not match /{pattern}/"))),
+        Err(_) => EntryFit::Unknown(Cause::Limit, format!("/{pattern}/ took too many steps")),
     }
 }
 
@@ -394,9 +394,9 @@ impl ToolMatch {
     }
 
     /// Reports keys that are not allowed in this list, and contradictions.
-    fn check(&self, list: List, building: &mut Building<'_>) -> bool {
+    fn check(&self, list: EntryList, building: &mut Building<'_>) -> bool {
         let before = building.problems.len();
-        let mut only_in = |span: Option<Span>, key: &str, allowed: &[List]| {
+        let mut only_in = |span: Option<NodeSpan>, key: &str, allowed: &[EntryList]| {
             if let Some(span) = span
                 && !allowed.contains(&list)
             {
@@ -406,12 +406,12 @@ impl ToolMatch {
                 building.reject(span, "misplaced-key", message);
             }
         };
-        only_in(self.at_step.map(|x| x.span), "at_step", &[List::Required]);
-        only_in(self.before_step.map(|x| x.span), "before_step", &[List::Required]);
-        only_in(self.min_count.map(|x| x.span), "min_count", &[List::Required]);
-        only_in(self.is_final.map(|x| x.span), "final", &[List::Required]);
+        only_in(self.at_step.map(|x| x.span), "at_step", &[EntryList::Required]);
+        only_in(self.before_step.map(|x| x.span), "before_step", &[EntryList::Required]);
+        only_in(self.min_count.map(|x| x.span), "min_count", &[EntryList::Required]);
+        only_in(self.is_final.map(|x| x.span), "final", &[EntryList::Required]);
         let result = self.result.as_ref().map(|result| result.span);
-        only_in(result, "result", &[List::Required, List::Disallowed]);
+        only_in(result, "result", &[EntryList::Required, EntryList::Disallowed]);
         if let Some(count) = self.min_count.filter(|count| count.value < 1) {
             building.reject(count.span, "out-of-range", "min_count must be at least 1");
         }
@@ -441,8 +441,8 @@ impl ToolMatch {
 }
 
 /// The calls that entries are compared with.
-pub(super) struct Calls<'a> {
-    pub(super) view: &'a View<'a>,
+pub(super) struct EntryCalls<'a> {
+    pub(super) view: &'a TrajectoryView<'a>,
     pub(super) all: &'a [IndexedCall<'a>],
     /// Step of each call, counted from the start of the view.
     pub(super) steps: Vec<Option<u64>>,
@@ -451,8 +451,8 @@ pub(super) struct Calls<'a> {
     lack_results: bool,
 }
 
-impl<'a> Calls<'a> {
-    pub(super) fn new(view: &'a View<'a>, profile: Profile) -> Self {
+impl<'a> EntryCalls<'a> {
+    pub(super) fn new(view: &'a TrajectoryView<'a>, profile: Profile) -> Self {
         let fidelity = view.trajectory().fidelity;
         let lacks = |fact| fidelity.lacks(fact) && !is_vally(view);
         let steps = match fidelity.lacks(Fact::Steps) {
@@ -491,7 +491,7 @@ impl<'a> Calls<'a> {
 
 /// Returns the step of each call by its index in the view. A call
 /// outside of steps belongs to the previous step.
-fn steps(view: &View<'_>) -> Vec<Option<u64>> {
+fn steps(view: &TrajectoryView<'_>) -> Vec<Option<u64>> {
     let known = view.steps();
     let mut last = 0;
     let step = |seen: &IndexedCall<'_>| {

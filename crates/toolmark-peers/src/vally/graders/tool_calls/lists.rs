@@ -1,16 +1,16 @@
 //! `required` and `disallowed`: checks of completed calls, each on its own.
 
-use super::Findings;
-use super::entry::{Calls, Entry, Fit};
+use super::ListResults;
+use super::entry::{EntryCalls, EntryFit, ToolCallEntry};
 use toolmark_outcome::IndexedCall;
 use toolmark_outcome::{Cause, Verdict};
-use toolmark_outcome::{Evidence, Role};
+use toolmark_outcome::{Evidence, EvidenceRole};
 
 /// Maximum number of near misses shown per entry.
 const NEAR: usize = 3;
 
 /// An undecided question about a potentially decisive call.
-struct Doubt<'a> {
+struct CallDoubt<'a> {
     seen: &'a IndexedCall<'a>,
     cause: Cause,
     why: String,
@@ -19,7 +19,7 @@ struct Doubt<'a> {
 /// Calls that meet an entry, and calls that may meet it.
 struct Sorted<'a> {
     met: Vec<&'a IndexedCall<'a>>,
-    doubts: Vec<Doubt<'a>>,
+    doubts: Vec<CallDoubt<'a>>,
     /// Calls of the right tool that differ otherwise.
     near: Vec<(&'a IndexedCall<'a>, String)>,
     /// Calls that would meet the entry but were not carried out.
@@ -29,7 +29,7 @@ struct Sorted<'a> {
     is_refused: bool,
 }
 
-fn sort<'a>(entry: &Entry, calls: &Calls<'a>) -> Sorted<'a> {
+fn sort<'a>(entry: &ToolCallEntry, calls: &EntryCalls<'a>) -> Sorted<'a> {
     let mut sorted = Sorted {
         met: Vec::new(),
         doubts: Vec::new(),
@@ -42,31 +42,35 @@ fn sort<'a>(entry: &Entry, calls: &Calls<'a>) -> Sorted<'a> {
         if completed != Some(false)
             && let Some(why) = entry.refusal(calls, seen)
         {
-            sorted.doubts.push(Doubt { seen, cause: Cause::Configuration, why });
+            sorted.doubts.push(CallDoubt { seen, cause: Cause::Configuration, why });
             sorted.is_refused = true;
             continue;
         }
         let fit = entry.fits(calls, at, completed != Some(false));
         match (fit, completed) {
-            (Fit::No(None), _) => {}
-            (Fit::No(Some(why)), _) if sorted.near.len() < NEAR => sorted.near.push((seen, why)),
-            (Fit::No(Some(_)), _) => {}
-            (Fit::Yes, Some(true)) => sorted.met.push(seen),
-            (Fit::Yes, Some(false)) => sorted.attempts.push(seen),
-            (Fit::Yes, None) => {
+            (EntryFit::No(None), _) => {}
+            (EntryFit::No(Some(why)), _) if sorted.near.len() < NEAR => {
+                sorted.near.push((seen, why))
+            }
+            (EntryFit::No(Some(_)), _) => {}
+            (EntryFit::Yes, Some(true)) => sorted.met.push(seen),
+            (EntryFit::Yes, Some(false)) => sorted.attempts.push(seen),
+            (EntryFit::Yes, None) => {
                 let why = "the trace does not record what came of calls".to_owned();
-                sorted.doubts.push(Doubt { seen, cause: Cause::MissingEvidence, why });
+                sorted.doubts.push(CallDoubt { seen, cause: Cause::MissingEvidence, why });
             }
             // What was not carried out decides nothing, however it would fit.
-            (Fit::Unknown(..), Some(false)) => {}
-            (Fit::Unknown(cause, why), _) => sorted.doubts.push(Doubt { seen, cause, why }),
+            (EntryFit::Unknown(..), Some(false)) => {}
+            (EntryFit::Unknown(cause, why), _) => {
+                sorted.doubts.push(CallDoubt { seen, cause, why })
+            }
         }
     }
     sorted
 }
 
 /// Checks an entry of `required`: enough calls must meet it.
-pub(super) fn required(entry: &Entry, calls: &Calls<'_>, findings: &mut Findings) {
+pub(super) fn required(entry: &ToolCallEntry, calls: &EntryCalls<'_>, findings: &mut ListResults) {
     let sorted = sort(entry, calls);
     let words = entry.words();
     let last = calls.all.last().map(|seen| seen.index);
@@ -96,22 +100,22 @@ pub(super) fn required(entry: &Entry, calls: &Calls<'_>, findings: &mut Findings
         findings.part(entry.title(), Verdict::Fail, reason);
     }
     for seen in sorted.met.iter().take(entry.min_count.min(100) as usize) {
-        let role = if certain { Role::Matched } else { Role::Context };
+        let role = if certain { EvidenceRole::Matched } else { EvidenceRole::Context };
         findings.show(calls.view.evidence(role, format!("meets {words}"), **seen));
     }
     if !certain {
         for (seen, why) in &sorted.near {
-            findings.show(calls.view.evidence(Role::Mismatch, why.clone(), **seen));
+            findings.show(calls.view.evidence(EvidenceRole::Mismatch, why.clone(), **seen));
         }
         for seen in sorted.attempts.iter().take(NEAR) {
             let text = format!("would meet {words}, but was never completed");
-            findings.show(calls.view.evidence(Role::Mismatch, text, **seen));
+            findings.show(calls.view.evidence(EvidenceRole::Mismatch, text, **seen));
         }
         if entry.is_final
             && enough(count)
             && let Some(seen) = calls.all.last()
         {
-            findings.show(calls.view.evidence(Role::Context, "the last call", *seen));
+            findings.show(calls.view.evidence(EvidenceRole::Context, "the last call", *seen));
         }
     }
     if certain {
@@ -123,7 +127,11 @@ pub(super) fn required(entry: &Entry, calls: &Calls<'_>, findings: &mut Findings
 }
 
 /// Checks an entry of `disallowed`: no call may meet it.
-pub(super) fn disallowed(entry: &Entry, calls: &Calls<'_>, findings: &mut Findings) {
+pub(super) fn disallowed(
+    entry: &ToolCallEntry,
+    calls: &EntryCalls<'_>,
+    findings: &mut ListResults,
+) {
     let sorted = sort(entry, calls);
     let words = entry.words();
     if !sorted.met.is_empty() && !sorted.is_refused {
@@ -134,7 +142,7 @@ pub(super) fn disallowed(entry: &Entry, calls: &Calls<'_>, findings: &mut Findin
         findings.part(entry.title(), Verdict::Fail, reason);
         for seen in &sorted.met {
             let text = format!("meets {words}, which is not allowed");
-            findings.show(calls.view.evidence(Role::Violation, text, **seen));
+            findings.show(calls.view.evidence(EvidenceRole::Violation, text, **seen));
         }
     } else if !sorted.doubts.is_empty() {
         doubtful(entry, &sorted, calls, findings);
@@ -150,7 +158,7 @@ pub(super) fn disallowed(entry: &Entry, calls: &Calls<'_>, findings: &mut Findin
     for seen in &sorted.attempts {
         let status = seen.call.status.word();
         let text = format!("attempted ({status}), never completed: {words}");
-        findings.show(calls.view.evidence(Role::Context, text, **seen));
+        findings.show(calls.view.evidence(EvidenceRole::Context, text, **seen));
     }
     match sorted.attempts.len() {
         0 => {}
@@ -160,19 +168,24 @@ pub(super) fn disallowed(entry: &Entry, calls: &Calls<'_>, findings: &mut Findin
 }
 
 /// Records that the entry depends on undecided calls.
-fn doubtful(entry: &Entry, sorted: &Sorted<'_>, calls: &Calls<'_>, findings: &mut Findings) {
+fn doubtful(
+    entry: &ToolCallEntry,
+    sorted: &Sorted<'_>,
+    calls: &EntryCalls<'_>,
+    findings: &mut ListResults,
+) {
     // A mistake in the configuration comes first: it can be mended.
     let first = sorted.doubts.iter().find(|doubt| doubt.cause == Cause::Configuration);
     let Some(doubt) = first.or(sorted.doubts.first()) else { return };
     let reason = format!("{}: {}", entry.words(), doubt.why);
     findings.part(entry.title(), Verdict::Unknown(doubt.cause), reason);
     for doubt in sorted.doubts.iter().take(NEAR) {
-        findings.show(calls.view.evidence(Role::Context, doubt.why.clone(), *doubt.seen));
+        findings.show(calls.view.evidence(EvidenceRole::Context, doubt.why.clone(), *doubt.seen));
     }
 }
 
 /// Adds a note about undecided questions that do not affect the result.
-fn overlooked(sorted: &Sorted<'_>, findings: &mut Findings) {
+fn overlooked(sorted: &Sorted<'_>, findings: &mut ListResults) {
     for doubt in sorted.doubts.iter().filter(|doubt| doubt.cause == Cause::Configuration).take(NEAR)
     {
         findings.note(doubt.why.clone());

@@ -8,22 +8,22 @@ mod order;
 #[cfg(test)]
 mod tests;
 
-use entry::{Entry, List, ToolEntry};
+use entry::{EntryList, ToolCallEntry, ToolEntry};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::sync::Arc;
 use toolmark_config::{Node, Spanned};
-use toolmark_grade::{Cost, Grader, GraderInfo, Taxonomy, schema_of};
+use toolmark_grade::{AnswerCost, Grader, GraderInfo, Taxonomy, schema_of};
 use toolmark_match::{Building, Mention};
 use toolmark_outcome::Evidence;
 use toolmark_outcome::Explanation;
 use toolmark_outcome::Profile;
 use toolmark_outcome::Subject;
-use toolmark_outcome::{Cause, Contrast, Outcome, Part, Verdict};
+use toolmark_outcome::{Cause, Contrast, Outcome, OutcomePart, Verdict};
 
 /// Tools that must be called, must not be called, or must be called in order or in parallel.
 #[derive(Debug, Deserialize, JsonSchema)]
-struct Config {
+struct ToolCallsConfig {
     /// Calls that must each be made.
     #[serde(default)]
     #[schemars(with = "Option<Vec<ToolEntry>>")]
@@ -60,19 +60,19 @@ config:
   sequence:
     - ^validate
     - ^(create|update)",
-    taxonomy: Taxonomy { cost: Cost::Low, ..Taxonomy::TRAJECTORY },
+    taxonomy: Taxonomy { cost: AnswerCost::Low, ..Taxonomy::TRAJECTORY },
     profiles: &[Profile::Vally],
-    schema: schema_of::<Config>,
+    schema: schema_of::<ToolCallsConfig>,
     build,
 };
 
 fn build(building: &mut Building<'_>) -> Option<Arc<dyn Grader>> {
-    let config = building.read::<Config>()?;
+    let config = building.read::<ToolCallsConfig>()?;
     let lists = [
-        (List::Required, &config.required),
-        (List::Disallowed, &config.disallowed),
-        (List::Sequence, &config.sequence),
-        (List::Parallel, &config.parallel),
+        (EntryList::Required, &config.required),
+        (EntryList::Disallowed, &config.disallowed),
+        (EntryList::Sequence, &config.sequence),
+        (EntryList::Parallel, &config.parallel),
     ];
     if lists.iter().all(|(_, entries)| entries.is_none()) {
         let message = "the config is empty: add required, disallowed, sequence or parallel";
@@ -93,33 +93,34 @@ fn build(building: &mut Building<'_>) -> Option<Arc<dyn Grader>> {
 }
 
 fn read_list(
-    list: List,
+    list: EntryList,
     entries: Option<&Spanned<Vec<Node>>>,
     building: &mut Building<'_>,
-) -> Option<Vec<Entry>> {
+) -> Option<Vec<ToolCallEntry>> {
     let Some(entries) = entries else { return Some(Vec::new()) };
     if entries.is_empty() {
         let message = format!("{} is an empty list, which asks nothing", list.word());
         building.reject(entries.span, "empty-list", message);
         return None;
     }
-    let read: Vec<_> = entries.iter().map(|node| Entry::build(node, list, building)).collect();
+    let read: Vec<_> =
+        entries.iter().map(|node| ToolCallEntry::build(node, list, building)).collect();
     read.into_iter().collect()
 }
 
 struct ToolCalls {
-    required: Vec<Entry>,
-    disallowed: Vec<Entry>,
-    sequence: Vec<Entry>,
-    parallel: Vec<Entry>,
+    required: Vec<ToolCallEntry>,
+    disallowed: Vec<ToolCallEntry>,
+    sequence: Vec<ToolCallEntry>,
+    parallel: Vec<ToolCallEntry>,
     profile: Profile,
     contrast: Option<Profile>,
 }
 
 /// Combined results of the lists.
 #[derive(Default)]
-struct Findings {
-    parts: Vec<Part>,
+struct ListResults {
+    parts: Vec<OutcomePart>,
     evidence: Vec<Evidence>,
     /// Amount of omitted evidence.
     left_out: usize,
@@ -136,7 +137,7 @@ const TOOLS: usize = 100;
 /// Maximum number of reasons listed per outcome.
 const REASONS: usize = 4;
 
-impl Findings {
+impl ListResults {
     fn show(&mut self, evidence: Evidence) {
         if self.evidence.len() < EVIDENCE {
             self.evidence.push(evidence);
@@ -146,7 +147,10 @@ impl Findings {
     }
 
     fn part(&mut self, text: String, verdict: Verdict, reason: impl Into<String>) {
-        self.parts.push(Part { reason: Some(reason.into().into()), ..Part::new(text, verdict) });
+        self.parts.push(OutcomePart {
+            reason: Some(reason.into().into()),
+            ..OutcomePart::new(text, verdict)
+        });
     }
 
     fn note(&mut self, note: String) {
@@ -192,7 +196,7 @@ impl Grader for ToolCalls {
     }
 
     fn forbids(&self) -> bool {
-        !self.disallowed.is_empty() || self.required.iter().any(Entry::is_positional)
+        !self.disallowed.is_empty() || self.required.iter().any(ToolCallEntry::is_positional)
     }
 
     fn grade(&self, subject: &Subject<'_>) -> Outcome {
@@ -220,8 +224,8 @@ impl ToolCalls {
         if entries.saturating_mul(view.calls().len()) > MAX_PAIRS {
             return Outcome::unknown(Cause::Limit, "there are too many calls and expectations");
         }
-        let calls = entry::Calls::new(view, profile);
-        let mut findings = Findings::default();
+        let calls = entry::EntryCalls::new(view, profile);
+        let mut findings = ListResults::default();
         for entry in &self.required {
             lists::required(entry, &calls, &mut findings);
         }

@@ -1,12 +1,12 @@
 //! `sequence` and `parallel`: checks of several calls, in order or in parallel.
 
-use super::Findings;
-use super::entry::{Calls, Entry, Fit};
+use super::ListResults;
+use super::entry::{EntryCalls, EntryFit, ToolCallEntry};
 use std::ops::Range;
 use toolmark_match::engine::{Grid, align, assign};
 use toolmark_outcome::{Cause, Verdict};
-use toolmark_outcome::{Evidence, Role};
-use toolmark_outcome::{Explanation, Row, RowState};
+use toolmark_outcome::{Evidence, EvidenceRole};
+use toolmark_outcome::{Explanation, ExplanationRow, RowState};
 use toolmark_trace::{EventKind, Fact};
 
 /// Maximum number of calls between matched ones that an explanation shows.
@@ -21,19 +21,19 @@ struct Grids {
 }
 
 /// Returns the grids of a range of calls.
-fn grids(entries: &[Entry], calls: &Calls<'_>, range: Range<usize>) -> Grids {
+fn grids(entries: &[ToolCallEntry], calls: &EntryCalls<'_>, range: Range<usize>) -> Grids {
     let mut sure = Grid::new(range.len(), entries.len());
     let mut maybe = Grid::new(range.len(), entries.len());
     let mut doubt = None;
     for (row, at) in range.enumerate() {
         for (item, entry) in entries.iter().enumerate() {
             match entry.fits(calls, at, false) {
-                Fit::Yes => {
+                EntryFit::Yes => {
                     sure.set(row, item);
                     maybe.set(row, item);
                 }
-                Fit::No(_) => {}
-                Fit::Unknown(cause, why) => {
+                EntryFit::No(_) => {}
+                EntryFit::Unknown(cause, why) => {
                     maybe.set(row, item);
                     doubt.get_or_insert((cause, why));
                 }
@@ -44,17 +44,26 @@ fn grids(entries: &[Entry], calls: &Calls<'_>, range: Range<usize>) -> Grids {
 }
 
 /// Whether Vally rejects the entries of a list; records why.
-fn is_refused(list: &str, entries: &[Entry], calls: &Calls<'_>, findings: &mut Findings) -> bool {
+fn is_refused(
+    list: &str,
+    entries: &[ToolCallEntry],
+    calls: &EntryCalls<'_>,
+    findings: &mut ListResults,
+) -> bool {
     let pairs = entries.iter().flat_map(|entry| calls.all.iter().map(move |seen| (entry, seen)));
     let mut refusals = pairs.filter_map(|(entry, seen)| Some((entry.refusal(calls, seen)?, seen)));
     let Some((why, seen)) = refusals.next() else { return false };
-    findings.show(calls.view.evidence(Role::Context, why.clone(), *seen));
+    findings.show(calls.view.evidence(EvidenceRole::Context, why.clone(), *seen));
     findings.part(list.to_owned(), Verdict::Unknown(Cause::Configuration), why);
     true
 }
 
 /// Checks `sequence`: its entries must be met by calls in this order.
-pub(super) fn sequence(entries: &[Entry], calls: &Calls<'_>, findings: &mut Findings) {
+pub(super) fn sequence(
+    entries: &[ToolCallEntry],
+    calls: &EntryCalls<'_>,
+    findings: &mut ListResults,
+) {
     if is_refused("sequence", entries, calls, findings) {
         return;
     }
@@ -80,19 +89,19 @@ pub(super) fn sequence(entries: &[Entry], calls: &Calls<'_>, findings: &mut Find
 
 /// Adds a part for every entry, and evidence for those with a call.
 fn report(
-    entries: &[Entry],
-    calls: &Calls<'_>,
+    entries: &[ToolCallEntry],
+    calls: &EntryCalls<'_>,
     got: &[Option<usize>],
     without: Verdict,
     why: &str,
-    findings: &mut Findings,
+    findings: &mut ListResults,
 ) {
     for (nth, (entry, call)) in entries.iter().zip(got).enumerate() {
         let words = entry.words();
         match call.and_then(|at| calls.all.get(at)) {
             Some(seen) => {
                 let text = format!("meets {words}, number {} of the order", nth + 1);
-                findings.show(calls.view.evidence(Role::Matched, text, *seen));
+                findings.show(calls.view.evidence(EvidenceRole::Matched, text, *seen));
                 findings.part(entry.title(), Verdict::Pass, format!("{words} was called in order"));
             }
             None => {
@@ -109,8 +118,8 @@ fn report(
 
 /// Explains expectations and calls side by side, including missing entries.
 fn explain(
-    entries: &[Entry],
-    calls: &Calls<'_>,
+    entries: &[ToolCallEntry],
+    calls: &EntryCalls<'_>,
     grid: &Grid,
     got: &[Option<usize>],
 ) -> Explanation {
@@ -126,7 +135,7 @@ fn explain(
             extras += 1;
             let call = Some(calls.view.call_ref(*seen));
             let state = RowState::Extra;
-            explanation.rows.push(Row { expected: None, call, state, why: None });
+            explanation.rows.push(ExplanationRow { expected: None, call, state, why: None });
         }
     };
     for (item, (entry, call)) in entries.iter().zip(got).enumerate() {
@@ -136,7 +145,7 @@ fn explain(
             next = at + 1;
             let call = calls.all.get(at).map(|seen| calls.view.call_ref(*seen));
             let state = RowState::Matched;
-            explanation.rows.push(Row {
+            explanation.rows.push(ExplanationRow {
                 expected: expected.map(Into::into),
                 call,
                 state,
@@ -159,7 +168,7 @@ fn explain(
         };
         explanation.repair.push(repair(entry, calls, before.copied(), elsewhere).into());
         let state = RowState::Missing;
-        explanation.rows.push(Row {
+        explanation.rows.push(ExplanationRow {
             expected: expected.map(Into::into),
             call: None,
             state,
@@ -171,7 +180,12 @@ fn explain(
 }
 
 /// Suggests a change for a missing entry.
-fn repair(entry: &Entry, calls: &Calls<'_>, after: Option<usize>, made: Option<usize>) -> String {
+fn repair(
+    entry: &ToolCallEntry,
+    calls: &EntryCalls<'_>,
+    after: Option<usize>,
+    made: Option<usize>,
+) -> String {
     let what = match made.and_then(|at| calls.all.get(at)) {
         Some(seen) => format!("move call {} ({})", seen.number(), seen.call.name.full()),
         None => format!("call {}", entry.words()),
@@ -183,7 +197,11 @@ fn repair(entry: &Entry, calls: &Calls<'_>, after: Option<usize>, made: Option<u
 }
 
 /// Checks `parallel`: all entries must be met by different calls of one response.
-pub(super) fn parallel(entries: &[Entry], calls: &Calls<'_>, findings: &mut Findings) {
+pub(super) fn parallel(
+    entries: &[ToolCallEntry],
+    calls: &EntryCalls<'_>,
+    findings: &mut ListResults,
+) {
     if is_refused("parallel", entries, calls, findings) {
         return;
     }
@@ -219,7 +237,7 @@ pub(super) fn parallel(entries: &[Entry], calls: &Calls<'_>, findings: &mut Find
         match call.and_then(|at| calls.all.get(at)) {
             Some(seen) => {
                 let text = format!("meets {words}, together with others");
-                findings.show(calls.view.evidence(Role::Matched, text, *seen));
+                findings.show(calls.view.evidence(EvidenceRole::Matched, text, *seen));
                 findings.part(entry.title(), Verdict::Pass, format!("{words} was called"));
             }
             None => {
@@ -235,7 +253,7 @@ pub(super) fn parallel(entries: &[Entry], calls: &Calls<'_>, findings: &mut Find
 }
 
 /// Whether the entries would be met if all calls of one step were parallel.
-fn is_untold(entries: &[Entry], calls: &Calls<'_>) -> bool {
+fn is_untold(entries: &[ToolCallEntry], calls: &EntryCalls<'_>) -> bool {
     if !calls.view.trajectory().fidelity.lacks(Fact::Parallel) {
         return false;
     }
@@ -247,7 +265,7 @@ fn is_untold(entries: &[Entry], calls: &Calls<'_>) -> bool {
 
 /// Returns ranges of calls that one response made. If the trace does not record responses, only
 /// calls without a result between them certainly belong to one (`strict`).
-fn batches(calls: &Calls<'_>, strict: bool) -> Vec<Range<usize>> {
+fn batches(calls: &EntryCalls<'_>, strict: bool) -> Vec<Range<usize>> {
     let trajectory = calls.view.trajectory();
     let split_at_results = strict && trajectory.fidelity.lacks(Fact::Parallel);
     let breaks = if split_at_results { first_after_results(calls) } else { Vec::new() };
@@ -265,7 +283,7 @@ fn batches(calls: &Calls<'_>, strict: bool) -> Vec<Range<usize>> {
 }
 
 /// Returns the indices of the first calls after each result, in order.
-fn first_after_results(calls: &Calls<'_>) -> Vec<usize> {
+fn first_after_results(calls: &EntryCalls<'_>) -> Vec<usize> {
     let mut first = Vec::new();
     let mut is_answered = false;
     for event in calls.view.events() {

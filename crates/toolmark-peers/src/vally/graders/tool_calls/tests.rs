@@ -3,38 +3,38 @@
 use crate::grader_by_id;
 use crate::testing::{ask, build, complaints, grade, runs, vally};
 use serde_json::{Value, json};
-use toolmark_config::Severity;
+use toolmark_config::ProblemSeverity;
 use toolmark_match::Building;
+use toolmark_outcome::EvidenceRole;
 use toolmark_outcome::Profile;
-use toolmark_outcome::Role;
 use toolmark_outcome::RowState;
+use toolmark_outcome::{CaseContext, Environment, Subject, TrajectoryView};
 use toolmark_outcome::{Cause, Outcome, Verdict};
-use toolmark_outcome::{Context, Environment, Subject, View};
 
 use Verdict::{Fail, Pass};
 const CONFIG: Verdict = Verdict::Unknown(Cause::Configuration);
 const MISSING: Verdict = Verdict::Unknown(Cause::MissingEvidence);
 
-type Events = Vec<(&'static str, Value)>;
+type TestEvents = Vec<(&'static str, Value)>;
 
-fn start(id: &str) -> Events {
+fn start(id: &str) -> TestEvents {
     vec![("turn_start", json!({"turnId": id}))]
 }
 
-fn ask_for(id: &str, tool: &str, args: Value) -> Events {
+fn ask_for(id: &str, tool: &str, args: Value) -> TestEvents {
     vec![("tool_call", json!({"toolName": tool, "toolCallId": id, "arguments": args}))]
 }
 
-fn answer(id: &str, success: bool, result: Value) -> Events {
+fn answer(id: &str, success: bool, result: Value) -> TestEvents {
     vec![("tool_result", json!({"toolCallId": id, "success": success, "result": result}))]
 }
 
 /// Builds a call with its result.
-fn done(id: &str, tool: &str, args: Value) -> Events {
+fn done(id: &str, tool: &str, args: Value) -> TestEvents {
     [ask_for(id, tool, args), answer(id, true, json!("ok"))].concat()
 }
 
-fn trace(events: &[Events]) -> String {
+fn trace(events: &[TestEvents]) -> String {
     vally(&events.concat())
 }
 
@@ -402,7 +402,7 @@ fn what_was_never_answered_is_not_completed() {
     assert_eq!(ask(&*vally, &runs(&trace)[0]).verdict, Pass);
     let outcome = judged(&config, &trace);
     assert!(outcome.notes[0].raw().contains("attempted and never completed"));
-    let attempt = outcome.evidence.iter().find(|e| e.role == Role::Context).unwrap();
+    let attempt = outcome.evidence.iter().find(|e| e.role == EvidenceRole::Context).unwrap();
     assert_eq!(attempt.call.as_ref().unwrap().index, 1);
 }
 
@@ -599,8 +599,8 @@ fn a_turn_is_graded_by_itself() {
     ] {
         let grader = build("tool-calls", Profile::Toolmark, &config).unwrap();
         let outcome = grader.grade(&Subject {
-            view: View::turn(&runs[0], turn).unwrap(),
-            context: &Context::default(),
+            view: TrajectoryView::turn(&runs[0], turn).unwrap(),
+            context: &CaseContext::default(),
             environment: &Environment::default(),
         });
         assert_eq!(outcome.verdict, verdict, "{turn} {config}");
@@ -614,7 +614,7 @@ fn an_empty_run_breaks_no_prohibition() {
 
 #[test]
 fn evidence_is_bounded_and_says_so() {
-    let events: Vec<Events> = (0..50).map(|n| done(&n.to_string(), "rm", json!({}))).collect();
+    let events: Vec<TestEvents> = (0..50).map(|n| done(&n.to_string(), "rm", json!({}))).collect();
     let outcome = judged(&json!({"disallowed": ["rm"]}), &trace(&events));
     assert_eq!(outcome.evidence.len(), 20);
     assert!(outcome.notes[0].raw().contains("30 more"), "{:?}", outcome.notes);
@@ -630,7 +630,7 @@ fn the_tools_that_were_called_are_listed() {
 #[test]
 fn a_near_miss_is_shown() {
     let outcome = judged(&json!({"required": [{"name": "bash", "command": "yarn"}]}), &sample());
-    let near = outcome.evidence.iter().find(|e| e.role == Role::Mismatch).unwrap();
+    let near = outcome.evidence.iter().find(|e| e.role == EvidenceRole::Mismatch).unwrap();
     assert_eq!(near.text, "command does not match /yarn/");
 }
 
@@ -704,7 +704,8 @@ fn a_pattern_that_matches_everything_is_warned_about() {
             problems: &mut problems,
         });
         assert!(grader.is_some(), "{config}");
-        let is_warning = problems.iter().any(|problem| problem.severity == Severity::Warning);
+        let is_warning =
+            problems.iter().any(|problem| problem.severity == ProblemSeverity::Warning);
         assert_eq!(is_warning, warned, "{config}");
     }
 }

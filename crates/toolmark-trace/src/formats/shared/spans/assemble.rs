@@ -4,10 +4,10 @@
 //! never from both. An agent that runs inside a tool is a sub-agent with its own trajectory;
 //! an agent inside another agent is not, because frameworks wrap agents in agents.
 
-use super::Span;
-use super::facts::{Facts, Kind, MarkKind};
-use super::run::Run;
-use super::tree::Tree;
+use super::TelemetrySpan;
+use super::facts::{MarkKind, SpanFacts, SpanRole};
+use super::run::SpanRun;
+use super::tree::SpanTree;
 use crate::format::{Format, Out};
 use crate::model::{At, EventKind, MAX_DEPTH, Parent, Text, Trajectory};
 use jiff::Timestamp;
@@ -15,7 +15,7 @@ use std::collections::HashMap;
 
 /// The spans of one run and their relations.
 pub(super) struct Assembly {
-    members: Vec<(Span, Facts)>,
+    members: Vec<(TelemetrySpan, SpanFacts)>,
     /// Index of the nearest response, tool or agent above, with repeated spans resolved.
     near: Vec<Option<usize>>,
     /// Index of the nearest agent above.
@@ -48,8 +48,11 @@ enum What {
 }
 
 impl Assembly {
-    pub(super) fn new(mut members: Vec<(Span, Facts)>, every_response_counts: bool) -> Self {
-        let tree = Tree::new(&members);
+    pub(super) fn new(
+        mut members: Vec<(TelemetrySpan, SpanFacts)>,
+        every_response_counts: bool,
+    ) -> Self {
+        let tree = SpanTree::new(&members);
         let same = tree.repeats(&mut members, every_response_counts);
         let order = tree.top_down();
         let mut absorbed = vec![false; members.len()];
@@ -62,7 +65,7 @@ impl Assembly {
         }
         let resolve = |index: usize| same[index].unwrap_or(index);
         let near = tree.near.iter().map(|near| near.map(resolve)).collect();
-        let has_tool_spans = members.iter().any(|(_, f)| f.kind == Some(Kind::Tool));
+        let has_tool_spans = members.iter().any(|(_, f)| f.kind == Some(SpanRole::Tool));
         let count = members.len();
         let mut assembly = Self {
             members,
@@ -78,7 +81,7 @@ impl Assembly {
         assembly
     }
 
-    fn kind(&self, index: usize) -> Option<Kind> {
+    fn kind(&self, index: usize) -> Option<SpanRole> {
         self.members[index].1.kind
     }
 
@@ -87,11 +90,11 @@ impl Assembly {
         let mut levels = vec![0];
         for &index in order {
             let Some(above) = self.near[index] else { continue };
-            let is_agent = self.kind(above) == Some(Kind::Agent);
+            let is_agent = self.kind(above) == Some(SpanRole::Agent);
             self.agent[index] = if is_agent { Some(above) } else { self.agent[above] };
             let outer = self.run[above];
-            let is_root = self.kind(index) == Some(Kind::Agent)
-                && (self.kind(above) == Some(Kind::Tool)
+            let is_root = self.kind(index) == Some(SpanRole::Agent)
+                && (self.kind(above) == Some(SpanRole::Tool)
                     || self.members[index].1.own.is_some()
                     || self.members[index].1.is_sub_agent)
                 && levels[outer] < MAX_DEPTH;
@@ -111,8 +114,8 @@ impl Assembly {
         out: &Out,
         notes: Vec<(Text, At)>,
     ) -> Trajectory {
-        let mut runs: Vec<Run> = (0..=self.roots.len())
-            .map(|n| Run::new(out.builder(format), n > 0, self.has_tool_spans))
+        let mut runs: Vec<SpanRun> = (0..=self.roots.len())
+            .map(|n| SpanRun::new(out.builder(format), n > 0, self.has_tool_spans))
             .collect();
         self.prepare(&mut runs);
         let mut calls: HashMap<usize, u32> = HashMap::new();
@@ -127,11 +130,11 @@ impl Assembly {
     }
 
     /// Prepares each run before its events: its ID, and whether its responses contain messages.
-    fn prepare(&self, runs: &mut [Run]) {
+    fn prepare(&self, runs: &mut [SpanRun]) {
         for (index, (_, facts)) in self.members.iter().enumerate() {
             let lacks = &mut runs[self.run[index]].lacks;
             *lacks = lacks.union(facts.lacks);
-            if facts.kind == Some(Kind::Llm) {
+            if facts.kind == Some(SpanRole::Llm) {
                 let run = &mut runs[self.run[index]];
                 run.has_responses = true;
                 run.has_inputs |= !facts.input.is_empty();
@@ -154,8 +157,8 @@ impl Assembly {
                 None => Some(Text::owned(span.id.as_str())),
             };
         }
-        let is_main = |(index, (_, facts)): &(usize, &(Span, Facts))| {
-            facts.kind == Some(Kind::Agent) && self.run[*index] == 0 && facts.own.is_some()
+        let is_main = |(index, (_, facts)): &(usize, &(TelemetrySpan, SpanFacts))| {
+            facts.kind == Some(SpanRole::Agent) && self.run[*index] == 0 && facts.own.is_some()
         };
         if let Some((_, (_, facts))) = self.members.iter().enumerate().find(is_main) {
             runs[0].b.run.id = facts.own.as_ref().and_then(|own| own.id.clone());
@@ -171,7 +174,7 @@ impl Assembly {
             }
             // Spans that are in order stay so, however their times jump.
             let mut start = span.start;
-            if facts.own.is_some() && matches!(facts.kind, Some(Kind::Llm | Kind::Tool)) {
+            if facts.own.is_some() && matches!(facts.kind, Some(SpanRole::Llm | SpanRole::Tool)) {
                 clock = clock.max(start);
                 start = clock;
             }
@@ -184,7 +187,7 @@ impl Assembly {
                 push(mark.time.or(span.start), 1, What::Mark(n));
             }
             let is_over = span.end.is_some() || facts.result.is_some() || facts.own.is_some();
-            if is_over && matches!(facts.kind, Some(Kind::Tool | Kind::Agent)) {
+            if is_over && matches!(facts.kind, Some(SpanRole::Tool | SpanRole::Agent)) {
                 let end = span.end.max(start);
                 push(end, if end > start { 0 } else { 2 }, What::End);
             }
@@ -196,7 +199,7 @@ impl Assembly {
     fn act(
         &mut self,
         action: &Action,
-        runs: &mut [Run],
+        runs: &mut [SpanRun],
         calls: &mut HashMap<usize, u32>,
         steps: &mut HashMap<usize, u32>,
     ) {
@@ -205,13 +208,13 @@ impl Assembly {
         let is_outermost = self.agent[index].is_none_or(|a| self.run[a] != self.run[index]);
         let run = &mut runs[self.run[index]];
         let near_step = self.near[index].and_then(|n| steps.get(&n)).copied();
-        let is_repeated = self.near[index].is_some_and(|n| self.kind(n) == Some(Kind::Llm));
+        let is_repeated = self.near[index].is_some_and(|n| self.kind(n) == Some(SpanRole::Llm));
         let (span, facts) = &mut self.members[index];
         if facts.is_node() {
             run.of_service(span);
         }
         match (action.what, facts.kind) {
-            (What::Start, Some(Kind::Llm)) => {
+            (What::Start, Some(SpanRole::Llm)) => {
                 // A response inside a response, where both count, says the same.
                 if is_repeated {
                     facts.input.clear();
@@ -219,17 +222,17 @@ impl Assembly {
                 }
                 steps.insert(index, run.response(span, facts, &scope));
             }
-            (What::Start, Some(Kind::Tool)) => {
+            (What::Start, Some(SpanRole::Tool)) => {
                 calls.insert(index, run.call(span, facts, &scope, near_step));
             }
-            (What::End, Some(Kind::Tool)) => {
+            (What::End, Some(SpanRole::Tool)) => {
                 if let Some(&call) = calls.get(&index) {
                     run.answer(call, span, facts);
                 }
             }
-            (What::Start, Some(Kind::Agent)) => run.agent_starts(span, facts, is_outermost),
-            (What::End, Some(Kind::Agent)) => run.agent_ends(span, facts, is_outermost),
-            (What::Start, Some(Kind::Unknown)) => {
+            (What::Start, Some(SpanRole::Agent)) => run.agent_starts(span, facts, is_outermost),
+            (What::End, Some(SpanRole::Agent)) => run.agent_ends(span, facts, is_outermost),
+            (What::Start, Some(SpanRole::Unknown)) => {
                 run.failure(span, facts);
                 let name = span.attributes.text(&["gen_ai.operation.name"]);
                 let kind = EventKind::Unknown(name.unwrap_or_else(|| span.name.clone()));
@@ -238,7 +241,7 @@ impl Assembly {
                 run.b.event(kind, None, step, None, span.at.clone());
             }
             (What::Start, kind) => {
-                if kind == Some(Kind::Part) {
+                if kind == Some(SpanRole::Part) {
                     run.failure(span, facts);
                 }
                 let note = EventKind::Note(span.name.clone());
@@ -269,7 +272,7 @@ impl Assembly {
     }
 
     /// Finishes the runs and attaches sub-agents to the calls that started them.
-    fn nest(self, mut runs: Vec<Run>, calls: &HashMap<usize, u32>) -> Trajectory {
+    fn nest(self, mut runs: Vec<SpanRun>, calls: &HashMap<usize, u32>) -> Trajectory {
         let mut finished: Vec<Vec<Trajectory>> = runs.iter().map(|_| Vec::new()).collect();
         // Roots were found ancestors first, so that the last has no children left to come.
         for &root in self.roots.iter().rev() {

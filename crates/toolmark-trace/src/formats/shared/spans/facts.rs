@@ -2,13 +2,15 @@
 
 use super::messages;
 use crate::format::Record;
-use crate::model::{Actor, Cost, Fidelity, Level, Payload, Status, Text, ToolDefinition, Usage};
+use crate::model::{
+    Actor, Cost, Fidelity, Payload, Status, StatusLevel, Text, ToolDefinition, Usage,
+};
 use jiff::{SignedDuration, Timestamp};
 use toolmark_scan::Value;
 
 /// Role of a span in an agent run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum SpanRole {
     /// A model response.
     Llm,
     /// A tool execution.
@@ -23,8 +25,8 @@ pub(crate) enum Kind {
 
 /// Data about a span found by the dialects. The first value of each field is kept.
 #[derive(Debug, Default)]
-pub(crate) struct Facts {
-    pub(crate) kind: Option<Kind>,
+pub(crate) struct SpanFacts {
+    pub(crate) kind: Option<SpanRole>,
     pub(crate) conversation: Option<Text>,
     pub(crate) agent: Option<Text>,
     pub(crate) agent_version: Option<Text>,
@@ -32,8 +34,8 @@ pub(crate) struct Facts {
     pub(crate) response: Option<Text>,
     pub(crate) usage: Option<Usage>,
     pub(crate) cost: Option<Cost>,
-    pub(crate) input: Vec<Message>,
-    pub(crate) output: Vec<Message>,
+    pub(crate) input: Vec<SpanMessage>,
+    pub(crate) output: Vec<SpanMessage>,
     pub(crate) tools: Vec<ToolDefinition>,
     pub(crate) tool: Option<Text>,
     pub(crate) call: Option<Text>,
@@ -52,11 +54,11 @@ pub(crate) struct Facts {
     pub(crate) denied: bool,
     /// Facts that its sender never sends.
     pub(crate) lacks: Fidelity,
-    pub(crate) marks: Vec<Mark>,
+    pub(crate) marks: Vec<SpanMark>,
     pub(crate) own: Option<Box<Own>>,
 }
 
-impl Facts {
+impl SpanFacts {
     /// Sets the data of a call of the tool `name` with `input` and `output`.
     pub(crate) fn of_call(
         &mut self,
@@ -64,11 +66,11 @@ impl Facts {
         name: &Text,
         input: Option<Value<'_>>,
         output: Option<Value<'_>>,
-    ) -> Kind {
+    ) -> SpanRole {
         self.tool = Some(name.clone());
         self.args = input.map(|v| record.payload(v));
         self.result = output.map(|v| record.payload(v));
-        Kind::Tool
+        SpanRole::Tool
     }
 
     /// Sets the data of a model response `output` to the messages in `input`.
@@ -76,10 +78,11 @@ impl Facts {
         &mut self,
         input: Option<Value<'_>>,
         output: Option<Value<'_>>,
-    ) -> Kind {
-        self.input = input.map(|v| messages::all(v, Role::User)).unwrap_or_default();
-        self.output = output.map(|v| messages::all(v, Role::Assistant)).unwrap_or_default();
-        Kind::Llm
+    ) -> SpanRole {
+        self.input = input.map(|v| messages::all(v, MessageAuthor::User)).unwrap_or_default();
+        self.output =
+            output.map(|v| messages::all(v, MessageAuthor::Assistant)).unwrap_or_default();
+        SpanRole::Llm
     }
 }
 
@@ -95,7 +98,7 @@ pub(crate) struct Own {
     pub(crate) parent_call: Option<Text>,
     pub(crate) fidelity: Option<Fidelity>,
     /// Status of a call.
-    pub(crate) status: Option<(Status, Level)>,
+    pub(crate) status: Option<(Status, StatusLevel)>,
     /// Whether a call had a result.
     pub(crate) is_answered: bool,
     pub(crate) actor: Option<Actor>,
@@ -105,13 +108,13 @@ pub(crate) struct Own {
 
 /// An event of the run that occurred during a span.
 #[derive(Debug)]
-pub(crate) struct Mark {
+pub(crate) struct SpanMark {
     pub(crate) kind: MarkKind,
     pub(crate) text: Option<Payload>,
     pub(crate) time: Option<Timestamp>,
 }
 
-/// The kinds of [`Mark`].
+/// The kinds of [`SpanMark`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum MarkKind {
     User,
@@ -129,14 +132,14 @@ pub(crate) enum MarkKind {
 
 /// A message of a conversation.
 #[derive(Debug, Clone)]
-pub(crate) struct Message {
-    pub(crate) role: Role,
-    pub(crate) parts: Vec<Part>,
+pub(crate) struct SpanMessage {
+    pub(crate) role: MessageAuthor,
+    pub(crate) parts: Vec<MessagePart>,
 }
 
 /// Author of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Role {
+pub(crate) enum MessageAuthor {
     System,
     User,
     Assistant,
@@ -145,7 +148,7 @@ pub(crate) enum Role {
 
 /// A part of a message.
 #[derive(Debug, Clone)]
-pub(crate) enum Part {
+pub(crate) enum MessagePart {
     Text(Payload),
     /// Reasoning, without text if it is withheld.
     Reasoning(Option<Payload>),
@@ -177,10 +180,10 @@ pub(crate) fn fill_list<T>(list: &mut Vec<T>, values: impl FnOnce() -> Vec<T>) {
     }
 }
 
-impl Facts {
+impl SpanFacts {
     /// Returns whether the span is part of the run's tree.
     pub(crate) fn is_node(&self) -> bool {
-        matches!(self.kind, Some(Kind::Llm | Kind::Tool | Kind::Agent))
+        matches!(self.kind, Some(SpanRole::Llm | SpanRole::Tool | SpanRole::Agent))
     }
 
     /// Adds the data of a second span about the same operation.

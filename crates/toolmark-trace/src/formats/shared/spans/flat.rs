@@ -3,7 +3,7 @@
 //! (OpenInference) and `gen_ai.prompt.0.tool_calls.1.name` (OpenLLMetry).
 
 use super::Attributes;
-use super::facts::{Message, Part, Role};
+use super::facts::{MessageAuthor, MessagePart, SpanMessage};
 use super::messages::named_role;
 use super::smolagents;
 use crate::model::{Payload, Text};
@@ -26,7 +26,11 @@ struct FlatCall<'a> {
 }
 
 /// Returns the messages under `prefix`, which ends with a dot.
-pub(crate) fn messages(attributes: &Attributes, prefix: &str, default: Role) -> Vec<Message> {
+pub(crate) fn messages(
+    attributes: &Attributes,
+    prefix: &str,
+    default: MessageAuthor,
+) -> Vec<SpanMessage> {
     let mut all: BTreeMap<usize, Flat<'_>> = BTreeMap::new();
     for (rest, value) in attributes.under(prefix) {
         let Some((index, name)) = numbered(rest) else { continue };
@@ -68,31 +72,31 @@ fn nested<'a>(flat: &mut Flat<'a>, name: &str, value: &'a Payload) {
     }
 }
 
-fn message(flat: &Flat<'_>, default: Role) -> Message {
+fn message(flat: &Flat<'_>, default: MessageAuthor) -> SpanMessage {
     let role = flat.role.and_then(|r| named_role(&r.raw())).unwrap_or(default);
     let first = flat.content.values().next();
     let in_text = flat.role.zip(first).and_then(|(r, text)| smolagents::parts(&r.raw(), text));
     if let Some(parts) = in_text {
-        return Message { role, parts };
+        return SpanMessage { role, parts };
     }
     let mut parts = Vec::new();
     if let Some(text) = flat.reasoning.filter(|t| !t.raw().is_empty()) {
-        parts.push(Part::Reasoning(Some(text.clone())));
+        parts.push(MessagePart::Reasoning(Some(text.clone())));
     }
-    if role == Role::Tool {
+    if role == MessageAuthor::Tool {
         let payload = flat.content.values().next().map(|p| (*p).clone());
         let id = flat.answers.map(|a| a.source().clone());
-        parts.push(Part::Response { id, payload, failed: None });
+        parts.push(MessagePart::Response { id, payload, failed: None });
     } else {
         let words = flat.content.values().filter(|text| !text.raw().is_empty());
-        parts.extend(words.map(|text| Part::Text((*text).clone())));
+        parts.extend(words.map(|text| MessagePart::Text((*text).clone())));
     }
-    parts.extend(flat.calls.values().map(|call| Part::Call {
+    parts.extend(flat.calls.values().map(|call| MessagePart::Call {
         id: call.id.map(|id| id.source().clone()),
         name: call.name.map_or_else(|| Text::owned(""), |name| name.source().clone()),
         args: call.args.cloned(),
     }));
-    Message { role, parts }
+    SpanMessage { role, parts }
 }
 
 #[cfg(test)]
@@ -116,12 +120,14 @@ mod tests {
         ] {
             attributes.insert(key, Payload::text(Text::owned(value)));
         }
-        let all = messages(&attributes, "m.", Role::User);
+        let all = messages(&attributes, "m.", MessageAuthor::User);
         assert_eq!(all.len(), 2);
-        assert_eq!(all[0].role, Role::Assistant);
+        assert_eq!(all[0].role, MessageAuthor::Assistant);
         assert!(
-            matches!(&all[0].parts[..], [Part::Text(_), Part::Call { name, .. }] if *name == "f")
+            matches!(&all[0].parts[..], [MessagePart::Text(_), MessagePart::Call { name, .. }] if *name == "f")
         );
-        assert!(matches!(&all[1].parts[..], [Part::Response { id: Some(id), .. }] if *id == "c"));
+        assert!(
+            matches!(&all[1].parts[..], [MessagePart::Response { id: Some(id), .. }] if *id == "c")
+        );
     }
 }

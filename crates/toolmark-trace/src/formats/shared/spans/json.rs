@@ -2,11 +2,11 @@
 //! (`spanId`, `span_id`, `context.span_id`, `spanID`), so one reader supports all of them,
 //! and the containers differ only in the structure around the spans.
 
-use super::{Attributes, Log, Span, SpanEvent, Spans, normal_id, parent_id};
+use super::{Attributes, SpanEvent, SpanLog, Spans, TelemetrySpan, normal_id, parent_id};
 use crate::format::Record;
 use crate::model::{Payload, Text, time};
 use jiff::SignedDuration;
-use toolmark_scan::{Kind, Value};
+use toolmark_scan::{JsonKind, Value};
 
 /// Returns whether this object is a span, with any of the member names.
 pub(crate) fn is_span(value: Value<'_>) -> bool {
@@ -39,8 +39,8 @@ pub(crate) fn add(spans: &mut Spans, record: &Record<'_>, value: Value<'_>) -> b
 }
 
 /// Reads a span object.
-pub(crate) fn span(record: &Record<'_>, value: Value<'_>) -> Span {
-    let mut span = Span::new(record.at_value(value));
+pub(crate) fn span(record: &Record<'_>, value: Value<'_>) -> TelemetrySpan {
+    let mut span = TelemetrySpan::new(record.at_value(value));
     let mut duration = None;
     for (key, value) in value.fields() {
         match key.inner().unwrap_or("") {
@@ -92,7 +92,7 @@ pub(crate) fn span(record: &Record<'_>, value: Value<'_>) -> Span {
 }
 
 /// Reads Jaeger's status, which is one of the tags.
-fn tags_of_status(span: &mut Span) {
+fn tags_of_status(span: &mut TelemetrySpan) {
     if span.attributes.is("otel.status_code", "ERROR")
         || span.attributes.flag("error") == Some(true)
     {
@@ -125,13 +125,13 @@ fn reference(value: Value<'_>) -> Option<String> {
 /// Reads the duration of a span: microseconds (Jaeger) or an ISO duration (TRAIL).
 fn length(value: Value<'_>) -> Option<SignedDuration> {
     match value.kind() {
-        Kind::Number => Some(SignedDuration::from_micros(value.as_i64()?)),
-        Kind::String => value.inner()?.parse().ok(),
+        JsonKind::Number => Some(SignedDuration::from_micros(value.as_i64()?)),
+        JsonKind::String => value.inner()?.parse().ok(),
         _ => None,
     }
 }
 
-fn status(span: &mut Span, record: &Record<'_>, value: Value<'_>) {
+fn status(span: &mut TelemetrySpan, record: &Record<'_>, value: Value<'_>) {
     if value.is_string() {
         span.failed = is_error(value);
         return;
@@ -199,9 +199,9 @@ fn event(record: &Record<'_>, value: Value<'_>) -> Option<SpanEvent> {
     Some(event)
 }
 
-pub(crate) fn log(record: &Record<'_>, value: Value<'_>) -> Log {
+pub(crate) fn log(record: &Record<'_>, value: Value<'_>) -> SpanLog {
     let text = |keys: &[&str]| keys.iter().find_map(|key| value.get(key)).map(id);
-    Log {
+    SpanLog {
         trace: text(&["traceId", "trace_id"]).unwrap_or_default(),
         span: text(&["spanId", "span_id"]).unwrap_or_default(),
         event: event(record, value).unwrap_or_else(|| SpanEvent {
@@ -253,19 +253,19 @@ fn wrapped(value: Value<'_>) -> Option<(Any, Value<'_>)> {
 
 /// Returns the plain JSON of an OTLP value with lists or maps in it.
 fn any_json(value: Value<'_>) -> String {
-    enum Work<'a> {
+    enum JsonWork<'a> {
         Value(Value<'a>),
         Raw(&'a str),
     }
     let mut json = String::new();
-    let mut todo = vec![Work::Value(value)];
+    let mut todo = vec![JsonWork::Value(value)];
     while let Some(work) = todo.pop() {
         let value = match work {
-            Work::Raw(raw) => {
+            JsonWork::Raw(raw) => {
                 json.push_str(raw);
                 continue;
             }
-            Work::Value(value) => value,
+            JsonWork::Value(value) => value,
         };
         match wrapped(value) {
             None => json.push_str(if value.is_object() { "null" } else { value.raw() }),
@@ -279,10 +279,10 @@ fn any_json(value: Value<'_>) -> String {
                 json.push('[');
                 let mut parts = Vec::new();
                 for (n, item) in items.enumerate() {
-                    parts.extend((n > 0).then_some(Work::Raw(",")));
-                    parts.push(Work::Value(item));
+                    parts.extend((n > 0).then_some(JsonWork::Raw(",")));
+                    parts.push(JsonWork::Value(item));
                 }
-                parts.push(Work::Raw("]"));
+                parts.push(JsonWork::Raw("]"));
                 todo.extend(parts.into_iter().rev());
             }
             Some((Any::Map, inner)) => {
@@ -291,12 +291,12 @@ fn any_json(value: Value<'_>) -> String {
                 let mut parts = Vec::new();
                 let pairs = items.filter_map(|i| Some((i.get("key")?, i.get("value")?)));
                 for (n, (key, value)) in pairs.filter(|(k, _)| k.is_string()).enumerate() {
-                    parts.extend((n > 0).then_some(Work::Raw(",")));
-                    parts.push(Work::Raw(key.raw()));
-                    parts.push(Work::Raw(":"));
-                    parts.push(Work::Value(value));
+                    parts.extend((n > 0).then_some(JsonWork::Raw(",")));
+                    parts.push(JsonWork::Raw(key.raw()));
+                    parts.push(JsonWork::Raw(":"));
+                    parts.push(JsonWork::Value(value));
                 }
-                parts.push(Work::Raw("}"));
+                parts.push(JsonWork::Raw("}"));
                 todo.extend(parts.into_iter().rev());
             }
         }

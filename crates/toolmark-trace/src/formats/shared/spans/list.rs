@@ -1,7 +1,7 @@
 //! Containers that are lists of span objects.
 
-use super::{Span, Spans};
-use crate::format::{Format, Out, Probe, Reader, Record};
+use super::{Spans, TelemetrySpan};
+use crate::format::{Format, FormatProbe, Out, Reader, Record};
 use toolmark_scan::Value;
 
 /// Location of the spans in a record, and the function that reads one.
@@ -12,7 +12,7 @@ pub(crate) struct SpanList {
     /// Whether an object is a span of this kind.
     pub(crate) is_span: fn(Value<'_>) -> bool,
     /// Function that reads a span.
-    pub(crate) read: fn(&Record<'_>, Value<'_>) -> Span,
+    pub(crate) read: fn(&Record<'_>, Value<'_>) -> TelemetrySpan,
 }
 
 impl SpanList {
@@ -24,7 +24,7 @@ impl SpanList {
     }
 
     /// Returns whether the first records of a file contain such a span.
-    pub(crate) fn is_in(&self, probe: &Probe<'_>) -> bool {
+    pub(crate) fn is_in(&self, probe: &FormatProbe<'_>) -> bool {
         probe.any(|record| self.items(record).any(self.is_span))
     }
 

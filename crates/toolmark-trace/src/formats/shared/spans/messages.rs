@@ -2,7 +2,7 @@
 //! OpenAI, Anthropic, Bedrock, Gemini and LangChain, which instrumentations pass through
 //! unchanged.
 
-use super::facts::{Message, Part, Role};
+use super::facts::{MessageAuthor, MessagePart, SpanMessage};
 use super::smolagents;
 use crate::model::{Payload, Text, ToolDefinition};
 use toolmark_scan::Value;
@@ -23,14 +23,14 @@ const WRAPPERS: [&str; 10] = [
 
 /// Returns all messages in a value: a list, one message, a request or response that holds
 /// them, or plain text, which then has the role `role`.
-pub(crate) fn all(value: Value<'_>, role: Role) -> Vec<Message> {
+pub(crate) fn all(value: Value<'_>, role: MessageAuthor) -> Vec<SpanMessage> {
     let mut found = Vec::new();
     let mut todo = vec![value];
     while let Some(value) = todo.pop() {
         if value.is_array() {
             // Blocks without any role are the content of one message.
             if value.items().next().is_some_and(is_bare_block) {
-                let mut message = Message { role, parts: Vec::new() };
+                let mut message = SpanMessage { role, parts: Vec::new() };
                 value.items().for_each(|block| content_block(&mut message, block));
                 found.push(message);
                 continue;
@@ -53,7 +53,7 @@ pub(crate) fn all(value: Value<'_>, role: Role) -> Vec<Message> {
                 }
             }
         } else if value.is_string() && value.inner() != Some("") {
-            let mut message = Message { role, parts: Vec::new() };
+            let mut message = SpanMessage { role, parts: Vec::new() };
             content(&mut message, value);
             found.push(message);
         }
@@ -107,18 +107,18 @@ fn is_generation(value: Value<'_>) -> bool {
         && message.is_some_and(|m| m.get("content").is_none() && m.get("kwargs").is_none())
 }
 
-fn generation(value: Value<'_>, role: Role) -> Message {
+fn generation(value: Value<'_>, role: MessageAuthor) -> SpanMessage {
     let message = value.get("message").and_then(|m| one(m, role));
-    let mut message = message.unwrap_or(Message { role, parts: Vec::new() });
+    let mut message = message.unwrap_or(SpanMessage { role, parts: Vec::new() });
     if let Some(text) = value.get("text").filter(|t| t.inner() != Some("")) {
-        message.parts.insert(0, Part::Text(payload(text)));
+        message.parts.insert(0, MessagePart::Text(payload(text)));
     }
     message
 }
 
 /// Reads a value that holds text under a different name.
-fn loose(value: Value<'_>, role: Role) -> Option<Message> {
-    let mut message = Message { role, parts: Vec::new() };
+fn loose(value: Value<'_>, role: MessageAuthor) -> Option<SpanMessage> {
+    let mut message = SpanMessage { role, parts: Vec::new() };
     for key in ["content", "text"] {
         if let Some(inner) = value.get(key) {
             content(&mut message, inner);
@@ -129,10 +129,10 @@ fn loose(value: Value<'_>, role: Role) -> Option<Message> {
 }
 
 /// Returns the role with this name.
-pub(crate) fn named_role(name: &str) -> Option<Role> {
+pub(crate) fn named_role(name: &str) -> Option<MessageAuthor> {
     Some(match name {
-        "system" | "developer" | "gen_ai.system.message" | "SystemMessage" => Role::System,
-        "user" | "human" | "gen_ai.user.message" | "HumanMessage" => Role::User,
+        "system" | "developer" | "gen_ai.system.message" | "SystemMessage" => MessageAuthor::System,
+        "user" | "human" | "gen_ai.user.message" | "HumanMessage" => MessageAuthor::User,
         "assistant"
         | "ai"
         | "model"
@@ -140,14 +140,16 @@ pub(crate) fn named_role(name: &str) -> Option<Role> {
         | "AIMessage"
         | "tool-call"
         | "gen_ai.assistant.message"
-        | "gen_ai.choice" => Role::Assistant,
-        "tool" | "function" | "tool-response" | "ToolMessage" | "gen_ai.tool.message" => Role::Tool,
+        | "gen_ai.choice" => MessageAuthor::Assistant,
+        "tool" | "function" | "tool-response" | "ToolMessage" | "gen_ai.tool.message" => {
+            MessageAuthor::Tool
+        }
         _ => return None,
     })
 }
 
 /// Reads one message object.
-fn one(value: Value<'_>, default: Role) -> Option<Message> {
+fn one(value: Value<'_>, default: MessageAuthor) -> Option<SpanMessage> {
     let (kwargs, class) = match value.get("kwargs") {
         Some(kwargs) if value.get("lc").is_some() => {
             (kwargs, value.get("id").and_then(|id| id.items().last()).and_then(Value::str))
@@ -157,22 +159,22 @@ fn one(value: Value<'_>, default: Role) -> Option<Message> {
     let kind = value.get_str("type").unwrap_or_default();
     match &*kind {
         "function_call" => {
-            let mut message = Message { role: Role::Assistant, parts: Vec::new() };
+            let mut message = SpanMessage { role: MessageAuthor::Assistant, parts: Vec::new() };
             call(&mut message, value);
             return Some(message);
         }
         "function_call_output" => {
-            let response = Part::Response {
+            let response = MessagePart::Response {
                 id: label(value, &["call_id"]),
                 payload: value.get("output").map(payload),
                 failed: None,
             };
-            return Some(Message { role: Role::Tool, parts: vec![response] });
+            return Some(SpanMessage { role: MessageAuthor::Tool, parts: vec![response] });
         }
         "reasoning" if value.get("role").is_none() => {
             let text = value.get("summary").and_then(|s| s.items().next()?.get("text"));
-            let part = Part::Reasoning(text.map(payload));
-            return Some(Message { role: Role::Assistant, parts: vec![part] });
+            let part = MessagePart::Reasoning(text.map(payload));
+            return Some(SpanMessage { role: MessageAuthor::Assistant, parts: vec![part] });
         }
         _ => {}
     }
@@ -186,13 +188,13 @@ fn one(value: Value<'_>, default: Role) -> Option<Message> {
     let text = kwargs.get("content").filter(|c| c.is_string()).map(payload);
     let in_text = kwargs.get_str("role").zip(text).and_then(|(r, t)| smolagents::parts(&r, &t));
     if let Some(parts) = in_text {
-        return Some(Message { role, parts });
+        return Some(SpanMessage { role, parts });
     }
-    let mut message = Message { role, parts: Vec::new() };
+    let mut message = SpanMessage { role, parts: Vec::new() };
     if let Some(text) = kwargs.get("reasoning_content").filter(|t| t.inner() != Some("")) {
-        message.parts.push(Part::Reasoning(Some(payload(text))));
+        message.parts.push(MessagePart::Reasoning(Some(payload(text))));
     }
-    if role == Role::Tool && kwargs.get("parts").is_none() {
+    if role == MessageAuthor::Tool && kwargs.get("parts").is_none() {
         tool_message(&mut message, kwargs);
         return Some(message);
     }
@@ -214,14 +216,14 @@ fn one(value: Value<'_>, default: Role) -> Option<Message> {
 }
 
 /// Reads a tool message: its content answers a call.
-fn tool_message(message: &mut Message, value: Value<'_>) {
+fn tool_message(message: &mut SpanMessage, value: Value<'_>) {
     let id = label(value, &["tool_call_id", "id"]);
     let content = value.get("content");
     // Some handlers list the tools on offer as messages of the tool.
     let is_definition =
         content.is_some_and(|c| c.get("function").is_some() && c.field_is("type", "function"));
     if let (true, Some(content)) = (is_definition, content) {
-        message.parts.push(Part::Other(payload(content)));
+        message.parts.push(MessagePart::Other(payload(content)));
         return;
     }
     let blocks: Vec<_> = content.into_iter().flat_map(Value::items).collect();
@@ -230,11 +232,11 @@ fn tool_message(message: &mut Message, value: Value<'_>) {
         return;
     }
     let failed = value.get_str("status").map(|status| status == "error");
-    message.parts.push(Part::Response { id, payload: content.map(payload), failed });
+    message.parts.push(MessagePart::Response { id, payload: content.map(payload), failed });
 }
 
 /// Reads content: text, a list of blocks, or an object around either.
-fn content(message: &mut Message, value: Value<'_>) {
+fn content(message: &mut SpanMessage, value: Value<'_>) {
     let mut value = value;
     while value.is_object() {
         let inner = ["content", "message", "text"].iter().find_map(|key| value.get(key));
@@ -247,14 +249,14 @@ fn content(message: &mut Message, value: Value<'_>) {
         if embedded_blocks(message, value) || raw.is_empty() {
             return;
         }
-        message.parts.push(Part::Text(payload(value)));
+        message.parts.push(MessagePart::Text(payload(value)));
     } else if value.is_object() {
-        message.parts.push(Part::Other(payload(value)));
+        message.parts.push(MessagePart::Other(payload(value)));
     }
 }
 
 /// Reads text that is itself a list of blocks, as Strands writes it.
-fn embedded_blocks(message: &mut Message, value: Value<'_>) -> bool {
+fn embedded_blocks(message: &mut SpanMessage, value: Value<'_>) -> bool {
     let Some(text) = value.str().filter(|t| t.trim_start().starts_with("[{")) else { return false };
     let mut scanner = toolmark_scan::Scanner::new();
     let Ok(doc) = scanner.parse(&text) else { return false };
@@ -265,10 +267,10 @@ fn embedded_blocks(message: &mut Message, value: Value<'_>) -> bool {
     true
 }
 
-fn content_block(message: &mut Message, block: Value<'_>) {
+fn content_block(message: &mut SpanMessage, block: Value<'_>) {
     if block.is_string() {
         if block.inner() != Some("") {
-            message.parts.push(Part::Text(payload(block)));
+            message.parts.push(MessagePart::Text(payload(block)));
         }
         return;
     }
@@ -287,7 +289,7 @@ fn content_block(message: &mut Message, block: Value<'_>) {
                 .iter()
                 .find_map(|key| block.get(key))
                 .filter(|t| t.is_string() && t.inner() != Some(""));
-            message.parts.push(Part::Reasoning(text.map(payload)));
+            message.parts.push(MessagePart::Reasoning(text.map(payload)));
             return;
         }
         _ => {}
@@ -305,10 +307,10 @@ fn content_block(message: &mut Message, block: Value<'_>) {
     }
     let text = ["text", "content", "refusal"].iter().find_map(|key| block.get(key));
     message.parts.push(match text {
-        Some(text) if block.is_true("thought") => Part::Reasoning(Some(payload(text))),
+        Some(text) if block.is_true("thought") => MessagePart::Reasoning(Some(payload(text))),
         Some(text) if text.inner() == Some("") => return,
-        Some(text) if text.is_string() => Part::Text(payload(text)),
-        _ => Part::Other(payload(block)),
+        Some(text) if text.is_string() => MessagePart::Text(payload(text)),
+        _ => MessagePart::Other(payload(block)),
     });
 }
 
@@ -319,13 +321,13 @@ fn is_reasoning(kind: &str) -> bool {
 }
 
 /// Reads a call in any of its forms: with direct members or under `function`.
-fn call(message: &mut Message, value: Value<'_>) {
+fn call(message: &mut SpanMessage, value: Value<'_>) {
     let function = value.get("function").filter(|f| f.is_object()).unwrap_or(value);
     let name = label(function, &["name"]).or_else(|| label(value, &["name", "toolName"]));
     let args = ["arguments", "args", "input", "parameters"]
         .iter()
         .find_map(|key| function.get(key).or_else(|| value.get(key)));
-    message.parts.push(Part::Call {
+    message.parts.push(MessagePart::Call {
         id: label(value, &["call_id", "id", "toolUseId", "toolCallId"]),
         name: name.unwrap_or_else(|| Text::owned("")),
         args: args.map(payload),
@@ -333,17 +335,17 @@ fn call(message: &mut Message, value: Value<'_>) {
 }
 
 /// Returns the calls in a list.
-pub(crate) fn calls(list: Value<'_>) -> Vec<Part> {
-    let mut message = Message { role: Role::Assistant, parts: Vec::new() };
+pub(crate) fn calls(list: Value<'_>) -> Vec<MessagePart> {
+    let mut message = SpanMessage { role: MessageAuthor::Assistant, parts: Vec::new() };
     list.items().for_each(|item| call(&mut message, item));
     message.parts
 }
 
-fn response(value: Value<'_>) -> Part {
+fn response(value: Value<'_>) -> MessagePart {
     let result = ["response", "result", "content", "output"].iter().find_map(|key| value.get(key));
     let failed = value.get("is_error").and_then(Value::as_bool);
     let failed = failed.or_else(|| Some(value.get_str("status")? == "error"));
-    Part::Response {
+    MessagePart::Response {
         id: label(value, &["id", "tool_use_id", "toolUseId", "tool_call_id", "call_id"]),
         payload: result.map(payload),
         failed,
@@ -404,25 +406,25 @@ mod tests {
         let mut scanner = Scanner::new();
         let doc = scanner.parse(text).unwrap();
         let mut out = String::new();
-        for message in all(doc.root(), Role::User) {
+        for message in all(doc.root(), MessageAuthor::User) {
             let _ = write!(out, "{:?}:", message.role);
             for part in message.parts {
                 let _ = match part {
-                    Part::Text(text) => write!(out, " {}", text.raw()),
-                    Part::Reasoning(text) => {
+                    MessagePart::Text(text) => write!(out, " {}", text.raw()),
+                    MessagePart::Reasoning(text) => {
                         write!(out, " ({})", text.map(|t| t.raw().into_owned()).unwrap_or_default())
                     }
-                    Part::Call { id, name, args } => {
+                    MessagePart::Call { id, name, args } => {
                         let id = id.map(|i| i.to_string()).unwrap_or_default();
                         let args = args.map(|a| a.raw().into_owned()).unwrap_or_default();
                         write!(out, " {name}#{id}{args}")
                     }
-                    Part::Response { id, payload, failed } => {
+                    MessagePart::Response { id, payload, failed } => {
                         let id = id.map(|i| i.to_string()).unwrap_or_default();
                         let payload = payload.map(|p| p.raw().into_owned()).unwrap_or_default();
                         write!(out, " #{id}={payload}/{failed:?}")
                     }
-                    Part::Other(other) => write!(out, " ?{}", other.raw()),
+                    MessagePart::Other(other) => write!(out, " ?{}", other.raw()),
                 };
             }
             out.push('\n');

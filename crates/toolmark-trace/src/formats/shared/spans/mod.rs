@@ -1,9 +1,9 @@
 //! Traces made of spans: one model for every container and every vocabulary.
 //!
-//! A container (OTLP, Jaeger, a console dump, Langfuse …) is read into [`Span`]s by its own
+//! A container (OTLP, Jaeger, a console dump, Langfuse …) is read into [`TelemetrySpan`]s by its own
 //! format. The agent-related data of a span is written in one of several attribute
 //! vocabularies, often in two at once; each is a file in `dialects/` that fills the same
-//! [`Facts`]. From spans and facts, `assemble` builds trajectories: parents determine the
+//! [`SpanFacts`]. From spans and facts, `assemble` builds trajectories: parents determine the
 //! tree, and start times the order.
 
 mod assemble;
@@ -25,7 +25,7 @@ mod tree;
 
 pub(crate) use attributes::Attributes;
 pub use dialects::CONVERSATION_ATTRIBUTES;
-pub(crate) use facts::{Facts, Kind, Message, Part, Role};
+pub(crate) use facts::{MessageAuthor, MessagePart, SpanFacts, SpanMessage, SpanRole};
 pub(crate) use list::SpanList;
 
 use crate::format::{Format, Out, Reader, Record};
@@ -37,7 +37,7 @@ use std::collections::HashMap;
 
 /// A span, independent of its container.
 #[derive(Debug)]
-pub(crate) struct Span {
+pub(crate) struct TelemetrySpan {
     /// ID of its trace, in lower-case hexadecimal if it is a number.
     pub(crate) trace: String,
     /// Span ID; empty if the source has none.
@@ -63,12 +63,12 @@ pub(crate) struct Span {
     /// Service name.
     pub(crate) service: Option<Text>,
     /// Data stated by the container itself, which takes precedence over attributes.
-    pub(crate) known: Facts,
+    pub(crate) known: SpanFacts,
     /// Source position.
     pub(crate) at: At,
 }
 
-impl Span {
+impl TelemetrySpan {
     /// Creates a span of which only the position is known.
     pub(crate) fn new(at: At) -> Self {
         Self {
@@ -84,7 +84,7 @@ impl Span {
             events: Vec::new(),
             scope: None,
             service: None,
-            known: Facts::default(),
+            known: SpanFacts::default(),
             at,
         }
     }
@@ -107,10 +107,10 @@ pub(crate) struct SpanEvent {
 /// run may be spread over the whole file.
 #[derive(Debug, Default)]
 pub(crate) struct Spans {
-    spans: Vec<Span>,
+    spans: Vec<TelemetrySpan>,
     by_id: HashMap<(String, String), usize>,
-    logs: Vec<Log>,
-    events: telemetry::Events,
+    logs: Vec<SpanLog>,
+    events: telemetry::SpanEvents,
     notes: Vec<(Text, At)>,
     name: Option<Text>,
     conversation: Option<Text>,
@@ -143,7 +143,7 @@ pub(crate) fn span_reader(
 
 /// A log record that belongs to a span.
 #[derive(Debug)]
-pub(crate) struct Log {
+pub(crate) struct SpanLog {
     /// Trace ID of the span.
     pub(crate) trace: String,
     /// Span ID.
@@ -163,7 +163,7 @@ impl Spans {
 
     /// Adds a span. Exporters repeat spans: the first is kept, unless it was still open and this
     /// one is not.
-    pub(crate) fn add(&mut self, span: Span) {
+    pub(crate) fn add(&mut self, span: TelemetrySpan) {
         if !span.id.is_empty() {
             let key = (span.trace.clone(), span.id.clone());
             if let Some(&known) = self.by_id.get(&key) {
@@ -178,7 +178,7 @@ impl Spans {
     }
 
     /// Adds a log record; it is joined to its span at the end of the file.
-    pub(crate) fn log(&mut self, log: Log) {
+    pub(crate) fn log(&mut self, log: SpanLog) {
         self.logs.push(log);
     }
 
@@ -186,29 +186,29 @@ impl Spans {
     /// that is joined to its span. Returns false if it is neither.
     pub(crate) fn log_record(
         &mut self,
-        log: Log,
+        log: SpanLog,
         scope: Option<&Text>,
         service: Option<&Text>,
     ) -> bool {
-        let Log { trace, span, event, at } = log;
+        let SpanLog { trace, span, event, at } = log;
         let Some(event) = self.events.add(event, scope, service, &at) else { return true };
         if span.is_empty() || event.body.is_none() {
             return false;
         }
-        self.log(Log { trace, span, event, at });
+        self.log(SpanLog { trace, span, event, at });
         true
     }
 
     /// Reclassifies Claude Code's tool executions without a tool span as other parts: their outcome
     /// is useless without the span that contains the tool's name.
-    fn part_with_lone_executions(&self, facts: &mut [Facts]) {
+    fn part_with_lone_executions(&self, facts: &mut [SpanFacts]) {
         for (span, facts) in self.spans.iter().zip(facts) {
             if span.name != "claude_code.tool.execution" {
                 continue;
             }
             let above = span.parent.clone().map(|parent| (span.trace.clone(), parent));
             if !above.is_some_and(|above| self.by_id.contains_key(&above)) {
-                facts.kind = Some(Kind::Part);
+                facts.kind = Some(SpanRole::Part);
             }
         }
     }
@@ -231,7 +231,7 @@ impl Spans {
     /// Builds the trajectories.
     pub(crate) fn finish(mut self, format: &dyn Format, out: &mut Out) {
         self.join_logs();
-        let mut facts: Vec<Facts> = self.spans.iter_mut().map(dialects::facts).collect();
+        let mut facts: Vec<SpanFacts> = self.spans.iter_mut().map(dialects::facts).collect();
         self.part_with_lone_executions(&mut facts);
         std::mem::take(&mut self.events).join(&mut self.spans, &mut facts);
         if self.spans.is_empty() && self.notes.is_empty() {
@@ -244,7 +244,7 @@ impl Spans {
         }
         let groups = tree::groups(&self.spans, &facts);
         let mut notes = std::mem::take(&mut self.notes);
-        let mut spans: Vec<Option<(Span, Facts)>> =
+        let mut spans: Vec<Option<(TelemetrySpan, SpanFacts)>> =
             self.spans.into_iter().zip(facts).map(Some).collect();
         for group in groups {
             let members: Vec<_> = group.iter().filter_map(|&i| spans.get_mut(i)?.take()).collect();
@@ -265,7 +265,7 @@ impl Spans {
                 self.spans[known].events.push(log.event);
                 continue;
             }
-            let mut span = Span::new(log.at);
+            let mut span = TelemetrySpan::new(log.at);
             (span.trace, span.id) = (log.trace, log.span);
             span.name = log.event.name.clone();
             (span.start, span.end) = (log.event.time, log.event.time);
@@ -277,8 +277,8 @@ impl Spans {
 
 /// Reports spans that are in no known vocabulary, which must not be mistaken for a run without
 /// actions.
-fn report_foreign(members: &[(Span, Facts)], out: &mut Out) {
-    let is_known = |(_, facts): &(Span, Facts)| facts.kind.is_some();
+fn report_foreign(members: &[(TelemetrySpan, SpanFacts)], out: &mut Out) {
+    let is_known = |(_, facts): &(TelemetrySpan, SpanFacts)| facts.kind.is_some();
     let Some((first, _)) = members.first().filter(|_| !members.iter().any(is_known)) else {
         return;
     };

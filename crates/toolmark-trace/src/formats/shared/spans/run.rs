@@ -1,18 +1,18 @@
 //! Builder of one trajectory from its spans, in order.
 
-use super::Span;
-use super::facts::{Facts, Mark, MarkKind, Message, Own, Part, Role};
-use super::seen::{RecordedTexts, Request};
-use crate::builder::{Answer, Builder, NewCall};
+use super::TelemetrySpan;
+use super::facts::{MarkKind, MessageAuthor, MessagePart, Own, SpanFacts, SpanMark, SpanMessage};
+use super::seen::{RecordedTexts, RequestCounts};
+use crate::builder::{NewCall, ReaderResult, TrajectoryBuilder};
 use crate::model::{
-    Cost, Declared, DeclaredOutcome, EventKind, Fact, Fidelity, Level, Parent, Payload, Status,
-    Text, ToolName, Trajectory, Usage,
+    Cost, DeclaredOutcome, EventKind, Fact, Fidelity, Parent, Payload, RunDeclaration, Status,
+    StatusLevel, Text, ToolName, Trajectory, Usage,
 };
 use std::collections::{HashMap, HashSet, VecDeque};
 
 /// A trajectory under construction.
-pub(super) struct Run {
-    pub(super) b: Builder,
+pub(super) struct SpanRun {
+    pub(super) b: TrajectoryBuilder,
     /// Whether any response has messages.
     pub(super) has_messages: bool,
     /// Whether any response has messages that were sent to the model.
@@ -73,8 +73,8 @@ const USER: u8 = 1;
 const ASSISTANT: u8 = 2;
 const TOOL: u8 = 3;
 
-impl Run {
-    pub(super) fn new(builder: Builder, is_child: bool, calls_are_spans: bool) -> Self {
+impl SpanRun {
+    pub(super) fn new(builder: TrajectoryBuilder, is_child: bool, calls_are_spans: bool) -> Self {
         // Each span is an execution of its own, whatever its call id.
         let b = if calls_are_spans { builder.with_repeating_ids() } else { builder };
         Self {
@@ -105,7 +105,12 @@ impl Run {
     }
 
     /// Adds a model response; returns its step.
-    pub(super) fn response(&mut self, span: &Span, facts: &mut Facts, scope: &str) -> u32 {
+    pub(super) fn response(
+        &mut self,
+        span: &TelemetrySpan,
+        facts: &mut SpanFacts,
+        scope: &str,
+    ) -> u32 {
         let primary = self.primary.get_or_insert_with(|| scope.to_owned());
         let is_primary = primary == scope;
         let input = std::mem::take(&mut facts.input);
@@ -135,31 +140,40 @@ impl Run {
     }
 
     /// Adds the new messages of a request: prompts, user messages, results.
-    fn tell_input(&mut self, span: &Span, input: &[Message], scope: &str, is_primary: bool) {
+    fn tell_input(
+        &mut self,
+        span: &TelemetrySpan,
+        input: &[SpanMessage],
+        scope: &str,
+        is_primary: bool,
+    ) {
         let mut seen = self.conversations.remove(scope).unwrap_or_default();
-        let mut request = Request::default();
+        let mut request = RequestCounts::default();
         for message in input {
             for part in &message.parts {
                 match part {
-                    Part::Call { id: Some(id), .. } if !self.calls_are_spans => {
+                    MessagePart::Call { id: Some(id), .. } if !self.calls_are_spans => {
                         self.earlier_call(span, id, part);
                     }
-                    Part::Response { id, payload, failed } => {
+                    MessagePart::Response { id, payload, failed } => {
                         let key = payload.as_ref().map(Payload::raw).unwrap_or_default();
                         let is_new = id.is_some() || seen.is_new(&mut request, TOOL, &key);
                         if is_new {
                             self.result(span, id.as_ref(), payload.clone(), *failed);
                         }
                     }
-                    Part::Reasoning(_) | Part::Call { .. } | Part::Text(_) | Part::Other(_) => {}
+                    MessagePart::Reasoning(_)
+                    | MessagePart::Call { .. }
+                    | MessagePart::Text(_)
+                    | MessagePart::Other(_) => {}
                 }
             }
             let Some(words) = words(message) else { continue };
             let role = match message.role {
-                Role::System => SYSTEM,
-                Role::User => USER,
-                Role::Assistant => ASSISTANT,
-                Role::Tool => continue,
+                MessageAuthor::System => SYSTEM,
+                MessageAuthor::User => USER,
+                MessageAuthor::Assistant => ASSISTANT,
+                MessageAuthor::Tool => continue,
             };
             if !seen.is_new(&mut request, role, &words.raw()) {
                 continue;
@@ -175,10 +189,10 @@ impl Run {
     }
 
     /// Adds messages that no request repeats.
-    fn tell_new(&mut self, span: &Span, input: &[Message]) {
+    fn tell_new(&mut self, span: &TelemetrySpan, input: &[SpanMessage]) {
         for message in input {
             self.was_recorded = true;
-            if message.role == Role::User {
+            if message.role == MessageAuthor::User {
                 self.b.user(words(message), span.start, span.at.clone());
             } else {
                 self.b.context(words(message), span.start, span.at.clone());
@@ -187,7 +201,13 @@ impl Run {
     }
 
     /// Adds the model's text and calls.
-    fn tell_output(&mut self, span: &Span, output: &[Message], scope: &str, step: Option<u32>) {
+    fn tell_output(
+        &mut self,
+        span: &TelemetrySpan,
+        output: &[SpanMessage],
+        scope: &str,
+        step: Option<u32>,
+    ) {
         let time = span.end.or(span.start);
         for message in output {
             if let Some(words) = words(message) {
@@ -196,27 +216,27 @@ impl Run {
             }
             for part in &message.parts {
                 match part {
-                    Part::Text(text) if message.role != Role::Tool => {
+                    MessagePart::Text(text) if message.role != MessageAuthor::Tool => {
                         self.was_recorded = true;
                         let text = Some(text.clone());
                         self.b.event(EventKind::Message, text, step, time, span.at.clone());
                     }
-                    Part::Other(other) => {
+                    MessagePart::Other(other) => {
                         let kind = EventKind::Unknown(Text::owned("content"));
                         let other = Some(other.clone());
                         self.b.event(kind, other, step, time, span.at.clone());
                     }
-                    Part::Reasoning(text) => {
+                    MessagePart::Reasoning(text) => {
                         let (text, at) = (text.clone(), span.at.clone());
                         self.b.event(EventKind::Reasoning, text, step, time, at);
                     }
-                    Part::Call { id, name, args } => {
+                    MessagePart::Call { id, name, args } => {
                         self.ask(span, id.clone(), name.clone(), args.clone(), step);
                     }
-                    Part::Response { id, payload, failed } => {
+                    MessagePart::Response { id, payload, failed } => {
                         self.result(span, id.as_ref(), payload.clone(), *failed);
                     }
-                    Part::Text(_) => {}
+                    MessagePart::Text(_) => {}
                 }
             }
         }
@@ -226,7 +246,7 @@ impl Run {
     /// directly if nothing else does.
     fn ask(
         &mut self,
-        span: &Span,
+        span: &TelemetrySpan,
         id: Option<Text>,
         name: Text,
         args: Option<Payload>,
@@ -251,11 +271,11 @@ impl Run {
     }
 
     /// Adds a call in the history whose own response is not in the file.
-    fn earlier_call(&mut self, span: &Span, id: &Text, part: &Part) {
+    fn earlier_call(&mut self, span: &TelemetrySpan, id: &Text, part: &MessagePart) {
         if self.b.find(&id.get()).is_some() {
             return;
         }
-        if let Part::Call { id, name, args } = part {
+        if let MessagePart::Call { id, name, args } = part {
             let (id, name, args) = (id.clone(), ToolName::new(name.clone()), args.clone());
             let at = span.at.clone();
             self.b.call(NewCall { id, name, args, step: None, time: None, at });
@@ -265,7 +285,7 @@ impl Run {
     /// Adds a result from the next request.
     fn result(
         &mut self,
-        span: &Span,
+        span: &TelemetrySpan,
         id: Option<&Text>,
         payload: Option<Payload>,
         failed: Option<bool>,
@@ -278,7 +298,7 @@ impl Run {
         let Some(index) = call else {
             let is_first = id.is_none_or(|id| self.orphans.insert(id.get().into_owned()));
             if !self.calls_are_spans && is_first {
-                self.b.orphan(Answer::new(payload, span.at.clone()).time(span.start));
+                self.b.orphan(ReaderResult::new(payload, span.at.clone()).time(span.start));
             }
             return;
         };
@@ -292,7 +312,7 @@ impl Run {
             }
             None if self.calls_are_spans => {}
             None => {
-                let answer = Answer::new(payload, span.at.clone()).time(span.start);
+                let answer = ReaderResult::new(payload, span.at.clone()).time(span.start);
                 let answer = match failed {
                     Some(failed) => answer.protocol(failed),
                     None => answer,
@@ -305,8 +325,8 @@ impl Run {
     /// Adds a tool execution; returns the call's index.
     pub(super) fn call(
         &mut self,
-        span: &Span,
-        facts: &mut Facts,
+        span: &TelemetrySpan,
+        facts: &mut SpanFacts,
         scope: &str,
         near_step: Option<u32>,
     ) -> u32 {
@@ -341,10 +361,11 @@ impl Run {
     }
 
     /// Sets the outcome of a call from the data of toolmark's exporter.
-    fn answer_own(&mut self, call: u32, span: &Span, facts: &mut Facts, own: &Own) {
-        let (status, level) = own.status.unwrap_or((Status::Unknown, Level::Absent));
+    fn answer_own(&mut self, call: u32, span: &TelemetrySpan, facts: &mut SpanFacts, own: &Own) {
+        let (status, level) = own.status.unwrap_or((Status::Unknown, StatusLevel::Absent));
         if own.is_answered {
-            let answer = Answer::new(facts.result.take(), span.at.clone()).status(status, level);
+            let answer =
+                ReaderResult::new(facts.result.take(), span.at.clone()).status(status, level);
             let mut answer = answer.time(span.end.or(span.start)).duration(facts.duration);
             answer.exit_code = facts.exit_code;
             self.b.answer_call(call, answer);
@@ -355,7 +376,7 @@ impl Run {
     }
 
     /// Adds the result of a finished tool.
-    pub(super) fn answer(&mut self, call: u32, span: &Span, facts: &mut Facts) {
+    pub(super) fn answer(&mut self, call: u32, span: &TelemetrySpan, facts: &mut SpanFacts) {
         if let Some(own) = facts.own.take() {
             self.answer_own(call, span, facts, &own);
             return;
@@ -367,11 +388,11 @@ impl Run {
         }
         // A span without a mark ended well: most instrumentations only mark errors.
         let is_unknown = facts.unmarked && !failed && facts.failed.is_none();
-        let answer = Answer::new(payload, span.at.clone());
+        let answer = ReaderResult::new(payload, span.at.clone());
         let answer = if is_unknown { answer } else { answer.protocol(failed) };
         let refused = refusal(span).filter(|_| failed);
         let answer = match refused.or(facts.denied.then_some(Status::Denied)) {
-            Some(status) => answer.status(status, Level::Denial),
+            Some(status) => answer.status(status, StatusLevel::Denial),
             None => answer,
         };
         let answer = answer
@@ -382,7 +403,12 @@ impl Run {
     }
 
     /// Handles the start of an agent run.
-    pub(super) fn agent_starts(&mut self, span: &Span, facts: &mut Facts, is_outermost: bool) {
+    pub(super) fn agent_starts(
+        &mut self,
+        span: &TelemetrySpan,
+        facts: &mut SpanFacts,
+        is_outermost: bool,
+    ) {
         self.b.seen(span.start);
         self.offer(facts);
         let run = &mut self.b.run;
@@ -417,7 +443,12 @@ impl Run {
     }
 
     /// Handles the end of an agent run.
-    pub(super) fn agent_ends(&mut self, span: &Span, facts: &mut Facts, is_outermost: bool) {
+    pub(super) fn agent_ends(
+        &mut self,
+        span: &TelemetrySpan,
+        facts: &mut SpanFacts,
+        is_outermost: bool,
+    ) {
         self.b.seen(span.end);
         if facts.own.is_some() {
             // Messages after the last response.
@@ -430,7 +461,7 @@ impl Run {
             self.b.run.outcome = kind.or_else(|| Some(Text::owned("error")));
             let says = Text::owned("span status error");
             let at = span.at.clone();
-            self.b.run.declare(Declared { outcome: DeclaredOutcome::Failed, says, at });
+            self.b.run.declare(RunDeclaration { outcome: DeclaredOutcome::Failed, says, at });
         }
         if self.has_messages {
             return;
@@ -439,13 +470,13 @@ impl Run {
         let mut output = std::mem::take(&mut facts.output);
         if self.has_responses {
             // There are responses without content, so they cannot be searched for calls.
-            output.iter_mut().for_each(|m| m.parts.retain(|p| matches!(p, Part::Text(_))));
+            output.iter_mut().for_each(|m| m.parts.retain(|p| matches!(p, MessagePart::Text(_))));
         }
         self.tell_output(span, &output, "", step);
     }
 
     /// Adds an error that does not belong to a tool.
-    pub(super) fn failure(&mut self, span: &Span, facts: &mut Facts) {
+    pub(super) fn failure(&mut self, span: &TelemetrySpan, facts: &mut SpanFacts) {
         if !span.failed && facts.failed != Some(true) {
             return;
         }
@@ -459,7 +490,7 @@ impl Run {
     }
 
     /// Adds an event that occurred during a span.
-    pub(super) fn mark(&mut self, mark: &Mark, span: &Span) {
+    pub(super) fn mark(&mut self, mark: &SpanMark, span: &TelemetrySpan) {
         let at = span.at.clone();
         let text = mark.text.clone();
         match &mark.kind {
@@ -475,7 +506,7 @@ impl Run {
             MarkKind::Skill => self.b.event(EventKind::Skill, text, None, mark.time, at),
             MarkKind::Compaction => self.b.event(EventKind::Compaction, text, None, mark.time, at),
             MarkKind::Error => self.b.event(EventKind::Error, text, None, mark.time, at),
-            MarkKind::Orphan => self.b.orphan(Answer::new(text, at).time(mark.time)),
+            MarkKind::Orphan => self.b.orphan(ReaderResult::new(text, at).time(mark.time)),
             MarkKind::Note(kind) => {
                 self.b.event(EventKind::Note(kind.clone()), text, None, mark.time, at);
             }
@@ -486,7 +517,7 @@ impl Run {
     }
 
     /// Records the service of a span, which is the agent's name if there is no other.
-    pub(super) fn of_service(&mut self, span: &Span) {
+    pub(super) fn of_service(&mut self, span: &TelemetrySpan) {
         if self.service.is_none() {
             let named = |s: &Text| !s.get().starts_with("unknown_service");
             self.service = span.service.clone().filter(named);
@@ -494,7 +525,7 @@ impl Run {
     }
 
     /// Adds the tools that a span offers to the known ones.
-    fn offer(&mut self, facts: &mut Facts) {
+    fn offer(&mut self, facts: &mut SpanFacts) {
         for tool in std::mem::take(&mut facts.tools) {
             if self.tools.insert(tool.name.get().into_owned()) {
                 self.b.run.tools.get_or_insert_default().push(tool);
@@ -599,7 +630,7 @@ impl PendingCalls {
 
 /// Returns the status if the type of an error means that the tool was not allowed to run, or
 /// was interrupted.
-fn refusal(span: &Span) -> Option<Status> {
+fn refusal(span: &TelemetrySpan) -> Option<Status> {
     let kind = span.attributes.str("error.type")?;
     match kind.rsplit('.').next()? {
         "denied" | "rejected" | "permission_denied" | "user_rejected" | "user_denied"
@@ -620,14 +651,14 @@ fn same_args(one: Option<&Payload>, other: Option<&Payload>) -> bool {
 }
 
 /// Returns the text of a message; the texts of several blocks are joined.
-fn words(message: &Message) -> Option<Payload> {
+fn words(message: &SpanMessage) -> Option<Payload> {
     let mut texts = message.parts.iter().filter_map(|part| match part {
-        Part::Text(text) => Some(text),
+        MessagePart::Text(text) => Some(text),
         _ => None,
     });
     let Some(first) = texts.next() else {
         return message.parts.iter().find_map(|part| match part {
-            Part::Other(other) => Some(other.clone()),
+            MessagePart::Other(other) => Some(other.clone()),
             _ => None,
         });
     };

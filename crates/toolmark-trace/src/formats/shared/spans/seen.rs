@@ -12,13 +12,13 @@ pub(crate) struct RecordedTexts {
 
 /// Counts the texts of one request.
 #[derive(Debug, Default)]
-pub(crate) struct Request {
+pub(crate) struct RequestCounts {
     met: HashMap<u64, u32>,
 }
 
 impl RecordedTexts {
     /// Returns whether this occurrence of the text in the request exceeds the recorded number.
-    pub(crate) fn is_new(&mut self, request: &mut Request, role: u8, text: &str) -> bool {
+    pub(crate) fn is_new(&mut self, request: &mut RequestCounts, role: u8, text: &str) -> bool {
         let key = key(role, text);
         let met = request.met.entry(key).or_default();
         *met += 1;
@@ -50,7 +50,7 @@ mod tests {
     fn a_history_is_recorded_once() {
         let mut seen = RecordedTexts::default();
         let mut recorded = |texts: &[&str]| -> Vec<bool> {
-            let mut request = Request::default();
+            let mut request = RequestCounts::default();
             texts.iter().map(|t| seen.is_new(&mut request, 0, t)).collect()
         };
         assert_eq!(recorded(&["go on"]), [true]);

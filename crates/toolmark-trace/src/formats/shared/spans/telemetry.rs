@@ -5,11 +5,11 @@
 //! Each event becomes a span, so that it is ordered with the real ones; if a span describes
 //! the same operation, the span is kept and completed with the data of the event.
 
-use super::facts::{Facts, Kind, Mark, MarkKind, fill};
-use super::{Attributes, Span, SpanEvent};
+use super::facts::{MarkKind, SpanFacts, SpanMark, SpanRole, fill};
+use super::{Attributes, SpanEvent, TelemetrySpan};
 use crate::formats::shared::exit_code;
 use crate::model::{
-    At, Convention, Cost, Fact, Fidelity, Form, Payload, Text, Tokens, Usage, time,
+    At, Convention, Cost, Fact, Fidelity, Form, Payload, Text, Usage, UsageTokens, time,
 };
 use std::collections::{HashMap, HashSet};
 
@@ -43,13 +43,13 @@ pub(crate) fn is_known(name: &str, body: &str, scope: &str) -> bool {
 
 /// The events of a file.
 #[derive(Debug, Default)]
-pub(super) struct Events {
-    spans: Vec<Span>,
+pub(super) struct SpanEvents {
+    spans: Vec<TelemetrySpan>,
     /// Identities of read events; events that are sent again are read once.
     seen: HashSet<String>,
 }
 
-impl Events {
+impl SpanEvents {
     /// Adds an event; returns it if it is not from a coding agent.
     pub(super) fn add(
         &mut self,
@@ -68,7 +68,7 @@ impl Events {
         if !self.seen.insert(identity(sender, kind, &event)) {
             return None;
         }
-        let mut span = Span::new(at.clone());
+        let mut span = TelemetrySpan::new(at.clone());
         span.name = Text::owned(match sender {
             Sender::ClaudeCode => format!("claude_code.{kind}"),
             Sender::Codex => format!("codex.{kind}"),
@@ -89,11 +89,11 @@ impl Events {
     }
 
     /// Merges the events into the spans of the file, or adds them as spans.
-    pub(super) fn join(self, spans: &mut Vec<Span>, facts: &mut Vec<Facts>) {
+    pub(super) fn join(self, spans: &mut Vec<TelemetrySpan>, facts: &mut Vec<SpanFacts>) {
         if self.spans.is_empty() {
             return;
         }
-        let known = Known::new(spans, facts);
+        let known = DescribedOperations::new(spans, facts);
         let results: HashSet<(String, String)> = self
             .spans
             .iter()
@@ -105,7 +105,7 @@ impl Events {
             let conversation = own.conversation.as_ref().map(ToString::to_string);
             let conversation = conversation.unwrap_or_default();
             match own.kind {
-                Some(Kind::Tool) => {
+                Some(SpanRole::Tool) => {
                     let Some(call) = call_of(&own) else {
                         // Without ids, only what was refused has no result.
                         if !is_decision(&span) || own.denied {
@@ -128,7 +128,7 @@ impl Events {
                         }
                     }
                 }
-                Some(Kind::Llm) if known.responses.contains(&conversation) => continue,
+                Some(SpanRole::Llm) if known.responses.contains(&conversation) => continue,
                 _ => {}
             }
             if own.marks.iter().any(|m| m.kind == MarkKind::User) {
@@ -141,23 +141,28 @@ impl Events {
     }
 }
 
-fn push(spans: &mut Vec<Span>, facts: &mut Vec<Facts>, span: Span, own: Facts) {
+fn push(
+    spans: &mut Vec<TelemetrySpan>,
+    facts: &mut Vec<SpanFacts>,
+    span: TelemetrySpan,
+    own: SpanFacts,
+) {
     spans.push(span);
     facts.push(own);
 }
 
-fn is_decision(span: &Span) -> bool {
+fn is_decision(span: &TelemetrySpan) -> bool {
     span.name.get().ends_with(".tool_decision")
 }
 
-fn call_of(facts: &Facts) -> Option<(String, String)> {
+fn call_of(facts: &SpanFacts) -> Option<(String, String)> {
     let call = facts.call.as_ref()?.to_string();
     Some((facts.conversation.as_ref().map(ToString::to_string).unwrap_or_default(), call))
 }
 
 /// Operations that the spans of a file already describe.
 #[derive(Default)]
-struct Known {
+struct DescribedOperations {
     /// Span of each call, by conversation and call ID.
     calls: HashMap<(String, String), usize>,
     /// Conversations whose responses have spans.
@@ -165,8 +170,8 @@ struct Known {
     agents: HashMap<String, Vec<usize>>,
 }
 
-impl Known {
-    fn new(spans: &[Span], facts: &[Facts]) -> Self {
+impl DescribedOperations {
+    fn new(spans: &[TelemetrySpan], facts: &[SpanFacts]) -> Self {
         let mut by_trace: HashMap<&str, String> = HashMap::new();
         for (span, facts) in spans.iter().zip(facts) {
             if let Some(id) = &facts.conversation {
@@ -177,15 +182,15 @@ impl Known {
         for (index, (span, facts)) in spans.iter().zip(facts).enumerate() {
             let conversation = by_trace.get(span.trace.as_str()).cloned().unwrap_or_default();
             match facts.kind {
-                Some(Kind::Tool) if !span.name.get().ends_with(".execution") => {
+                Some(SpanRole::Tool) if !span.name.get().ends_with(".execution") => {
                     if let Some(call) = &facts.call {
                         known.calls.entry((conversation, call.to_string())).or_insert(index);
                     }
                 }
-                Some(Kind::Llm) => {
+                Some(SpanRole::Llm) => {
                     known.responses.insert(conversation);
                 }
-                Some(Kind::Agent) => known.agents.entry(conversation).or_default().push(index),
+                Some(SpanRole::Agent) => known.agents.entry(conversation).or_default().push(index),
                 _ => {}
             }
         }
@@ -217,11 +222,11 @@ fn identity(sender: Sender, kind: &str, event: &SpanEvent) -> String {
     }
 }
 
-fn read(sender: Sender, kind: &str, event: &SpanEvent, span: &mut Span) {
+fn read(sender: Sender, kind: &str, event: &SpanEvent, span: &mut TelemetrySpan) {
     let a = &event.attributes;
-    let mark = |kind, text| Mark { kind, text, time: event.time };
+    let mark = |kind, text| SpanMark { kind, text, time: event.time };
     let facts = &mut span.known;
-    facts.kind = Some(Kind::Part);
+    facts.kind = Some(SpanRole::Part);
     if sender == Sender::ClaudeCode {
         facts.lacks = CLAUDE_CODE_LACKS;
     }
@@ -229,7 +234,7 @@ fn read(sender: Sender, kind: &str, event: &SpanEvent, span: &mut Span) {
         (_, "user_prompt") => facts.marks.push(mark(MarkKind::User, unredacted(a, "prompt"))),
         (_, "tool_result" | "tool_decision") => tool(sender, kind, a, facts),
         (Sender::ClaudeCode, "api_request") => {
-            facts.kind = Some(Kind::Llm);
+            facts.kind = Some(SpanRole::Llm);
             facts.model = a.text(&["model"]);
             facts.response = a.text(&["request_id"]);
             facts.usage = claude_code_usage(a);
@@ -246,7 +251,7 @@ fn read(sender: Sender, kind: &str, event: &SpanEvent, span: &mut Span) {
         (Sender::Codex, "sse_event")
             if a.is("event.kind", "response.completed") && a.has("input_token_count") =>
         {
-            facts.kind = Some(Kind::Llm);
+            facts.kind = Some(SpanRole::Llm);
             facts.model = a.text(&["model"]);
             facts.usage = codex_usage(a);
         }
@@ -254,8 +259,8 @@ fn read(sender: Sender, kind: &str, event: &SpanEvent, span: &mut Span) {
     }
 }
 
-fn tool(sender: Sender, kind: &str, a: &Attributes, facts: &mut Facts) {
-    facts.kind = Some(Kind::Tool);
+fn tool(sender: Sender, kind: &str, a: &Attributes, facts: &mut SpanFacts) {
+    facts.kind = Some(SpanRole::Tool);
     facts.unmarked = true;
     facts.tool = a.text(&["tool_name"]);
     facts.call = a.text(&["tool_use_id", "call_id"]);
@@ -277,7 +282,7 @@ fn is_refusal(decision: &str) -> bool {
     ["reject", "denied", "deny", "abort"].iter().any(|word| decision.starts_with(word))
 }
 
-fn claude_code_tool(a: &Attributes, facts: &mut Facts) {
+fn claude_code_tool(a: &Attributes, facts: &mut SpanFacts) {
     facts.failed = a.flag("success").map(|success| !success);
     facts.args = a.payload(&["tool_input"]);
     let Some(parameters) = a.get("tool_parameters").and_then(Payload::parsed) else { return };
@@ -302,7 +307,7 @@ fn claude_code_tool(a: &Attributes, facts: &mut Facts) {
 
 /// Sets the outcome of a Codex call. A command that ran counts as success, whatever its exit
 /// code: only the text of its output contains the code.
-pub(super) fn codex_success(facts: &mut Facts, a: &Attributes) {
+pub(super) fn codex_success(facts: &mut SpanFacts, a: &Attributes) {
     const COMMANDS: [&str; 8] = [
         "exec_command",
         "write_stdin",
@@ -333,7 +338,7 @@ pub(super) fn unredacted(a: &Attributes, key: &str) -> Option<Payload> {
 
 /// Returns the usage of a Claude Code response.
 pub(super) fn claude_code_usage(a: &Attributes) -> Option<Usage> {
-    let tokens = Tokens {
+    let tokens = UsageTokens {
         input: a.count(&["input_tokens"])?,
         output: a.count(&["output_tokens"]).unwrap_or(0),
         cache_read: a.count(&["cache_read_tokens"]).unwrap_or(0),
@@ -345,7 +350,7 @@ pub(super) fn claude_code_usage(a: &Attributes) -> Option<Usage> {
 }
 
 fn codex_usage(a: &Attributes) -> Option<Usage> {
-    let tokens = Tokens {
+    let tokens = UsageTokens {
         input: a.count(&["input_token_count"])?,
         output: a.count(&["output_token_count"]).unwrap_or(0),
         cache_read: a.count(&["cached_token_count"]).unwrap_or(0),
@@ -358,7 +363,7 @@ fn codex_usage(a: &Attributes) -> Option<Usage> {
 
 #[cfg(test)]
 mod tests {
-    use crate::model::{Fact, Recorded};
+    use crate::model::{Fact, RecordedCalls};
     use crate::testing::{read_text, sketch};
 
     fn attributes(pairs: &[(&str, &str)]) -> String {
@@ -450,7 +455,7 @@ mod tests {
         assert_eq!(run.id.as_ref().unwrap(), "s");
         assert_eq!(run.usage.unwrap().total(), 12);
         assert!(run.fidelity.lacks(Fact::Calls));
-        assert_eq!(run.calls_recorded(), Recorded::Partly);
+        assert_eq!(run.calls_recorded(), RecordedCalls::Partly);
     }
 
     #[test]
@@ -494,7 +499,7 @@ mod tests {
                 ("failed", None)
             ]
         );
-        assert_eq!(run.calls_recorded(), Recorded::Fully);
+        assert_eq!(run.calls_recorded(), RecordedCalls::Fully);
     }
 
     #[test]

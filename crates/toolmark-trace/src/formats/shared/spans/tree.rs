@@ -1,21 +1,21 @@
 //! Relations between spans: parents, spans about the same operation, and the spans of one run.
 
-use super::Span;
-use super::facts::{Facts, Kind};
+use super::TelemetrySpan;
+use super::facts::{SpanFacts, SpanRole};
 use std::collections::{BTreeMap, HashMap};
 
 /// The spans of one run with their relations.
 #[derive(Debug)]
-pub(super) struct Tree {
+pub(super) struct SpanTree {
     /// Index of the nearest ancestor that is a response, a tool or an agent.
     pub(super) near: Vec<Option<usize>>,
     /// Number of ancestors of a span in the file.
     pub(super) depth: Vec<u32>,
 }
 
-impl Tree {
+impl SpanTree {
     /// Builds the tree. Parents may be missing and, in a broken file, form a cycle.
-    pub(super) fn new(members: &[(Span, Facts)]) -> Self {
+    pub(super) fn new(members: &[(TelemetrySpan, SpanFacts)]) -> Self {
         let mut by_id = HashMap::new();
         for (index, (span, _)) in members.iter().enumerate() {
             if !span.id.is_empty() {
@@ -65,14 +65,14 @@ impl Tree {
     /// generic part. A tool inside a tool is the same if it has the same name or call ID.
     pub(super) fn repeats(
         &self,
-        members: &mut [(Span, Facts)],
+        members: &mut [(TelemetrySpan, SpanFacts)],
         every_response_counts: bool,
     ) -> Vec<Option<usize>> {
         let mut inner = vec![0u32; members.len()];
         for index in 0..members.len() {
             if let Some(above) = self.near[index] {
                 let both = [index, above].map(|i| members[i].1.kind);
-                inner[above] += u32::from(both == [Some(Kind::Llm); 2]);
+                inner[above] += u32::from(both == [Some(SpanRole::Llm); 2]);
             }
         }
         let mut same: Vec<Option<usize>> = vec![None; members.len()];
@@ -80,8 +80,10 @@ impl Tree {
             let Some(above) = self.near[index] else { continue };
             let (own, other) = (&members[index].1, &members[above].1);
             let is_same = match (own.kind, other.kind) {
-                (Some(Kind::Llm), Some(Kind::Llm)) => !every_response_counts && inner[above] == 1,
-                (Some(Kind::Tool), Some(Kind::Tool)) => {
+                (Some(SpanRole::Llm), Some(SpanRole::Llm)) => {
+                    !every_response_counts && inner[above] == 1
+                }
+                (Some(SpanRole::Tool), Some(SpanRole::Tool)) => {
                     own.tool == other.tool || own.call.is_some() && own.call == other.call
                 }
                 _ => false,
@@ -92,8 +94,8 @@ impl Tree {
         }
         if !every_response_counts {
             for index in 0..members.len() {
-                if members[index].1.kind == Some(Kind::Llm) && inner[index] > 1 {
-                    members[index].1.kind = Some(Kind::Part);
+                if members[index].1.kind == Some(SpanRole::Llm) && inner[index] > 1 {
+                    members[index].1.kind = Some(SpanRole::Part);
                 }
             }
         }
@@ -104,7 +106,7 @@ impl Tree {
 /// Groups the spans into runs: those of one conversation, or of one trace if there is no
 /// conversation ID. A trace without agent activity (its creation, a health check) is added to
 /// the run that starts next.
-pub(super) fn groups(spans: &[Span], facts: &[Facts]) -> Vec<Vec<usize>> {
+pub(super) fn groups(spans: &[TelemetrySpan], facts: &[SpanFacts]) -> Vec<Vec<usize>> {
     let mut conversations: HashMap<&str, String> = HashMap::new();
     for of_agent in [true, false] {
         for (span, facts) in spans.iter().zip(facts) {
@@ -115,7 +117,7 @@ pub(super) fn groups(spans: &[Span], facts: &[Facts]) -> Vec<Vec<usize>> {
             }
         }
     }
-    let mut groups: BTreeMap<String, Group> = BTreeMap::new();
+    let mut groups: BTreeMap<String, SpanGroup> = BTreeMap::new();
     for (index, (span, facts)) in spans.iter().zip(facts).enumerate() {
         let key = match conversations.get(span.trace.as_str()) {
             Some(id) => id.clone(),
@@ -129,7 +131,7 @@ pub(super) fn groups(spans: &[Span], facts: &[Facts]) -> Vec<Vec<usize>> {
             (a, b) => a.or(b),
         };
     }
-    let mut groups: Vec<Group> = groups.into_values().collect();
+    let mut groups: Vec<SpanGroup> = groups.into_values().collect();
     groups.sort_by_key(|g| (g.start.is_none(), g.start, g.members.first().copied()));
     let mut runs: Vec<Vec<usize>> = Vec::new();
     let mut waiting: Vec<usize> = Vec::new();
@@ -147,7 +149,7 @@ pub(super) fn groups(spans: &[Span], facts: &[Facts]) -> Vec<Vec<usize>> {
 }
 
 #[derive(Default)]
-struct Group {
+struct SpanGroup {
     members: Vec<usize>,
     is_run: bool,
     start: Option<jiff::Timestamp>,

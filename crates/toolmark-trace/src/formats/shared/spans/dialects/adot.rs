@@ -5,17 +5,19 @@
 //! their kind shows only in the serialized LangChain object that is the content of the
 //! output: generations, a tool message, or a list of messages.
 
-use super::super::Span;
+use super::super::TelemetrySpan;
 use super::super::attributes::with_json;
-use super::super::facts::{Facts, Kind, Message, Part, Role, fill, fill_list};
+use super::super::facts::{
+    MessageAuthor, MessagePart, SpanFacts, SpanMessage, SpanRole, fill, fill_list,
+};
 use super::super::messages;
-use super::Dialect;
+use super::SpanDialect;
 use crate::model::Payload;
 use toolmark_scan::{Scanner, Value};
 
-pub(super) const DIALECT: Dialect = Dialect { kind, read };
+pub(super) const DIALECT: SpanDialect = SpanDialect { kind, read };
 
-fn kind(span: &Span) -> Option<Kind> {
+fn kind(span: &TelemetrySpan) -> Option<SpanRole> {
     let bodies = span.events.iter().filter_map(|e| e.body.as_ref());
     let mut kinds = bodies.filter_map(|body| {
         with_json(body, |body| with_output(body, |_, object| object.and_then(langchain_kind)))??
@@ -23,7 +25,7 @@ fn kind(span: &Span) -> Option<Kind> {
     kinds.next()
 }
 
-fn read(span: &Span, kind: Kind, facts: &mut Facts) {
+fn read(span: &TelemetrySpan, kind: SpanRole, facts: &mut SpanFacts) {
     for body in span.events.iter().filter_map(|e| e.body.as_ref()) {
         with_json(body, |body| read_body(body, kind, facts));
     }
@@ -39,10 +41,10 @@ fn with_output<T>(body: Value<'_>, read: impl FnOnce(&str, Option<Value<'_>>) ->
     Some(read(&content, object))
 }
 
-fn read_body(body: Value<'_>, kind: Kind, facts: &mut Facts) {
+fn read_body(body: Value<'_>, kind: SpanRole, facts: &mut SpanFacts) {
     let (Some(input), Some(output)) = (body.get("input"), body.get("output")) else { return };
     match kind {
-        Kind::Tool => {
+        SpanRole::Tool => {
             let given = input.get("messages").and_then(|m| m.items().next()?.get("content"));
             fill(&mut facts.args, || given.map(messages::payload));
             with_output(body, |content, object| {
@@ -54,26 +56,26 @@ fn read_body(body: Value<'_>, kind: Kind, facts: &mut Facts) {
                 }
             });
         }
-        Kind::Llm | Kind::Agent => {
-            fill_list(&mut facts.input, || unfolded(input, Role::User));
-            fill_list(&mut facts.output, || unfolded(output, Role::Assistant));
+        SpanRole::Llm | SpanRole::Agent => {
+            fill_list(&mut facts.input, || unfolded(input, MessageAuthor::User));
+            fill_list(&mut facts.output, || unfolded(output, MessageAuthor::Assistant));
         }
-        Kind::Part | Kind::Unknown => {}
+        SpanRole::Part | SpanRole::Unknown => {}
     }
 }
 
 /// Returns the kind of span that produced a serialized LangChain object.
-fn langchain_kind(output: Value<'_>) -> Option<Kind> {
+fn langchain_kind(output: Value<'_>) -> Option<SpanRole> {
     if output.get("generations").is_some() {
-        return Some(Kind::Llm);
+        return Some(SpanRole::Llm);
     }
     if output.get("tool_call_id").is_some() && output.field_is("type", "tool") {
-        return Some(Kind::Tool);
+        return Some(SpanRole::Tool);
     }
-    output.get("messages").map(|_| Kind::Part)
+    output.get("messages").map(|_| SpanRole::Part)
 }
 
-fn tool(message: Value<'_>, facts: &mut Facts) {
+fn tool(message: Value<'_>, facts: &mut SpanFacts) {
     fill(&mut facts.tool, || messages::label(message, &["name"]));
     fill(&mut facts.call, || messages::label(message, &["tool_call_id"]));
     fill(&mut facts.result, || message.get("content").map(messages::payload));
@@ -81,11 +83,11 @@ fn tool(message: Value<'_>, facts: &mut Facts) {
 }
 
 /// Returns the messages, including those inside a serialized object.
-fn unfolded(side: Value<'_>, role: Role) -> Vec<Message> {
+fn unfolded(side: Value<'_>, role: MessageAuthor) -> Vec<SpanMessage> {
     let mut all = Vec::new();
     for message in messages::all(side, role) {
         let inner = match &message.parts[..] {
-            [Part::Text(text)] => with_json(text, |v| {
+            [MessagePart::Text(text)] => with_json(text, |v| {
                 let is_wrapper = v.get("generations").is_some() || v.get("messages").is_some();
                 is_wrapper.then(|| messages::all(v, message.role))
             }),

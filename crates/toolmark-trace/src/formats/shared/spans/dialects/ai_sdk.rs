@@ -1,43 +1,45 @@
 //! Vercel's AI SDK: `ai.operationId`, `ai.toolCall.*`, `ai.prompt*`, `ai.response.*`.
 //! `ai.generateText` is the loop, and `ai.generateText.doGenerate` each model call in it.
 
-use super::super::facts::{Facts, Kind, Message, Part, Role, fill, fill_list};
-use super::super::{Span, messages};
-use super::Dialect;
-use crate::model::{Convention, Tokens, Usage};
+use super::super::facts::{
+    MessageAuthor, MessagePart, SpanFacts, SpanMessage, SpanRole, fill, fill_list,
+};
+use super::super::{TelemetrySpan, messages};
+use super::SpanDialect;
+use crate::model::{Convention, Usage, UsageTokens};
 
-pub(super) const DIALECT: Dialect = Dialect { kind, read };
+pub(super) const DIALECT: SpanDialect = SpanDialect { kind, read };
 
-fn kind(span: &Span) -> Option<Kind> {
+fn kind(span: &TelemetrySpan) -> Option<SpanRole> {
     Some(match &*span.attributes.str("ai.operationId")? {
-        "ai.toolCall" => Kind::Tool,
+        "ai.toolCall" => SpanRole::Tool,
         "ai.generateText" | "ai.streamText" | "ai.generateObject" | "ai.streamObject" => {
-            Kind::Agent
+            SpanRole::Agent
         }
-        o if o.ends_with(".doGenerate") || o.ends_with(".doStream") => Kind::Llm,
-        o if o.starts_with("ai.embed") => Kind::Part,
-        _ => Kind::Unknown,
+        o if o.ends_with(".doGenerate") || o.ends_with(".doStream") => SpanRole::Llm,
+        o if o.starts_with("ai.embed") => SpanRole::Part,
+        _ => SpanRole::Unknown,
     })
 }
 
-fn read(span: &Span, kind: Kind, facts: &mut Facts) {
+fn read(span: &TelemetrySpan, kind: SpanRole, facts: &mut SpanFacts) {
     let a = &span.attributes;
     if !a.has("ai.operationId") {
         return;
     }
     match kind {
-        Kind::Tool => {
+        SpanRole::Tool => {
             fill(&mut facts.tool, || a.text(&["ai.toolCall.name"]));
             fill(&mut facts.call, || a.text(&["ai.toolCall.id"]));
             fill(&mut facts.args, || a.payload(&["ai.toolCall.args", "ai.toolCall.input"]));
             fill(&mut facts.result, || a.payload(&["ai.toolCall.result", "ai.toolCall.output"]));
         }
-        Kind::Llm | Kind::Agent => {
+        SpanRole::Llm | SpanRole::Agent => {
             fill(&mut facts.agent, || a.text(&["ai.telemetry.functionId"]));
             fill(&mut facts.model, || a.text(&["ai.response.model", "ai.model.id"]));
             fill(&mut facts.response, || a.text(&["ai.response.id"]));
             fill(&mut facts.usage, || {
-                let tokens = Tokens {
+                let tokens = UsageTokens {
                     input: a.count(&["ai.usage.promptTokens", "ai.usage.inputTokens"])?,
                     output: a.count(&["ai.usage.completionTokens", "ai.usage.outputTokens"])?,
                     cache_read: a.count(&["ai.usage.cachedInputTokens"]).unwrap_or(0),
@@ -49,19 +51,19 @@ fn read(span: &Span, kind: Kind, facts: &mut Facts) {
             });
             for key in ["ai.prompt.messages", "ai.prompt"] {
                 fill_list(&mut facts.input, || {
-                    a.json(key, |v| messages::all(v, Role::User)).unwrap_or_default()
+                    a.json(key, |v| messages::all(v, MessageAuthor::User)).unwrap_or_default()
                 });
             }
             fill_list(&mut facts.output, || {
                 let mut parts = Vec::new();
-                parts.extend(a.payload(&["ai.response.text"]).map(Part::Text));
+                parts.extend(a.payload(&["ai.response.text"]).map(MessagePart::Text));
                 parts.extend(a.json("ai.response.toolCalls", messages::calls).unwrap_or_default());
                 if parts.is_empty() {
                     return Vec::new();
                 }
-                vec![Message { role: Role::Assistant, parts }]
+                vec![SpanMessage { role: MessageAuthor::Assistant, parts }]
             });
         }
-        Kind::Part | Kind::Unknown => {}
+        SpanRole::Part | SpanRole::Unknown => {}
     }
 }

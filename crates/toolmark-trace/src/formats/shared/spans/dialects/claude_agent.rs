@@ -2,21 +2,23 @@
 //! `claude_agent.tool.*`. Tokens are under `gen_ai.usage.*` and use Anthropic's convention:
 //! cached input is counted separately.
 
-use super::super::facts::{Facts, Kind, Message, Part, Role, fill, fill_list};
-use super::super::{Attributes, Span};
-use super::Dialect;
-use crate::model::{Convention, Cost, Payload, Tokens, Usage, time};
+use super::super::facts::{
+    MessageAuthor, MessagePart, SpanFacts, SpanMessage, SpanRole, fill, fill_list,
+};
+use super::super::{Attributes, TelemetrySpan};
+use super::SpanDialect;
+use crate::model::{Convention, Cost, Payload, Usage, UsageTokens, time};
 
-pub(super) const DIALECT: Dialect = Dialect { kind, read };
+pub(super) const DIALECT: SpanDialect = SpanDialect { kind, read };
 
-fn read(span: &Span, kind: Kind, facts: &mut Facts) {
+fn read(span: &TelemetrySpan, kind: SpanRole, facts: &mut SpanFacts) {
     if self::kind(span).is_none() {
         return;
     }
     let a = &span.attributes;
     fill(&mut facts.usage, || usage(a));
     match kind {
-        Kind::Tool => {
+        SpanRole::Tool => {
             fill(&mut facts.tool, || a.text(&["claude_agent.tool.name"]));
             fill(&mut facts.call, || a.text(&["claude_agent.tool.use_id"]));
             fill(&mut facts.args, || arguments(a));
@@ -28,11 +30,11 @@ fn read(span: &Span, kind: Kind, facts: &mut Facts) {
                 time::millis(a.number(&["claude_agent.tool.duration_ms"])?)
             });
         }
-        Kind::Llm => {
+        SpanRole::Llm => {
             fill(&mut facts.model, || a.text(&["claude_agent.model"]));
             fill_list(&mut facts.output, || said(a).into_iter().collect());
         }
-        Kind::Agent => {
+        SpanRole::Agent => {
             facts.is_sub_agent = is_sub_agent(span);
             fill(&mut facts.model, || a.text(&["claude_agent.model"]));
             fill(&mut facts.agent, || {
@@ -43,8 +45,10 @@ fn read(span: &Span, kind: Kind, facts: &mut Facts) {
             let prompt = a.get("claude_agent.subagent.prompt").or(a.get("claude_agent.prompt"));
             let prompt = prompt.cloned();
             fill_list(&mut facts.input, || {
-                let text = prompt.map(Part::Text);
-                text.map(|t| Message { role: Role::User, parts: vec![t] }).into_iter().collect()
+                let text = prompt.map(MessagePart::Text);
+                text.map(|t| SpanMessage { role: MessageAuthor::User, parts: vec![t] })
+                    .into_iter()
+                    .collect()
             });
         }
         _ => {}
@@ -74,20 +78,23 @@ fn arguments(a: &Attributes) -> Option<Payload> {
 }
 
 /// Returns the text of a response, without the marks that stand for its calls.
-fn said(a: &Attributes) -> Option<Message> {
+fn said(a: &Attributes) -> Option<SpanMessage> {
     let text = a.payload(&["claude_agent.message.content"])?;
     let is_mark = |line: &str| line.starts_with("[Tool: ") && line.ends_with(']');
     let plain = text.plain();
     let has_words = plain.lines().any(|line| !line.trim().is_empty() && !is_mark(line.trim()));
     drop(plain);
-    has_words.then(|| Message { role: Role::Assistant, parts: vec![Part::Text(text)] })
+    has_words.then(|| SpanMessage {
+        role: MessageAuthor::Assistant,
+        parts: vec![MessagePart::Text(text)],
+    })
 }
 
-fn is_sub_agent(span: &Span) -> bool {
+fn is_sub_agent(span: &TelemetrySpan) -> bool {
     span.attributes.is("claude_agent.span_kind", "subagent") || span.name == "claude_agent.subagent"
 }
 
-fn kind(span: &Span) -> Option<Kind> {
+fn kind(span: &TelemetrySpan) -> Option<SpanRole> {
     let stated = span.attributes.str("claude_agent.span_kind");
     let name = span.name.get();
     let word = match &stated {
@@ -95,10 +102,10 @@ fn kind(span: &Span) -> Option<Kind> {
         None => name.strip_prefix("claude_agent.")?,
     };
     Some(match word {
-        "conversation" | "subagent" => Kind::Agent,
-        "assistant_turn" => Kind::Llm,
-        "tool_execution" | "tool" | "mcp_tool" => Kind::Tool,
-        _ if stated.is_some() => Kind::Unknown,
+        "conversation" | "subagent" => SpanRole::Agent,
+        "assistant_turn" => SpanRole::Llm,
+        "tool_execution" | "tool" | "mcp_tool" => SpanRole::Tool,
+        _ if stated.is_some() => SpanRole::Unknown,
         _ => return None,
     })
 }
@@ -109,7 +116,7 @@ fn usage(a: &Attributes) -> Option<Usage> {
     if input.is_none() && output.is_none() {
         return None;
     }
-    let tokens = Tokens {
+    let tokens = UsageTokens {
         input: input.unwrap_or(0),
         output: output.unwrap_or(0),
         cache_read: a.count(&["gen_ai.usage.cache_read_tokens"]).unwrap_or(0),

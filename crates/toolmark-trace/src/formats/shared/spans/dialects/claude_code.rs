@@ -4,31 +4,33 @@
 //! is an event. Arguments are only partly recorded, and only if the user enabled them. A call
 //! that fails validation has no span.
 
-use super::super::facts::{Facts, Kind, Message, Part, Role, fill, fill_list};
-use super::super::{Attributes, Span, telemetry};
-use super::Dialect;
+use super::super::facts::{
+    MessageAuthor, MessagePart, SpanFacts, SpanMessage, SpanRole, fill, fill_list,
+};
+use super::super::{Attributes, TelemetrySpan, telemetry};
+use super::SpanDialect;
 use crate::model::{Payload, Text, time};
 
-pub(super) const DIALECT: Dialect = Dialect { kind, read };
+pub(super) const DIALECT: SpanDialect = SpanDialect { kind, read };
 
-fn kind(span: &Span) -> Option<Kind> {
+fn kind(span: &TelemetrySpan) -> Option<SpanRole> {
     let name = span.name.get();
     Some(match name.strip_prefix("claude_code.")? {
-        "interaction" => Kind::Agent,
-        "llm_request" => Kind::Llm,
-        "tool" | "tool.execution" => Kind::Tool,
-        _ => Kind::Part,
+        "interaction" => SpanRole::Agent,
+        "llm_request" => SpanRole::Llm,
+        "tool" | "tool.execution" => SpanRole::Tool,
+        _ => SpanRole::Part,
     })
 }
 
-fn read(span: &Span, kind: Kind, facts: &mut Facts) {
+fn read(span: &TelemetrySpan, kind: SpanRole, facts: &mut SpanFacts) {
     if self::kind(span).is_none() {
         return;
     }
     let a = &span.attributes;
     facts.lacks = telemetry::CLAUDE_CODE_LACKS;
     match kind {
-        Kind::Tool => {
+        SpanRole::Tool => {
             facts.unmarked = true;
             fill(&mut facts.tool, || a.text(&["tool_name"]));
             fill(&mut facts.call, || a.text(&["tool_use_id"]));
@@ -38,18 +40,21 @@ fn read(span: &Span, kind: Kind, facts: &mut Facts) {
             fill(&mut facts.result, || output(span));
             fill(&mut facts.duration, || time::millis(a.number(&["duration_ms"])?));
         }
-        Kind::Llm => {
+        SpanRole::Llm => {
             fill(&mut facts.model, || a.text(&["model"]));
             fill(&mut facts.usage, || telemetry::claude_code_usage(a));
         }
-        Kind::Agent => {
+        SpanRole::Agent => {
             fill(&mut facts.agent, || Some(Text::owned("claude-code")));
             fill_list(&mut facts.input, || {
-                let prompt = telemetry::unredacted(a, "user_prompt").map(Part::Text);
-                prompt.map(|p| Message { role: Role::User, parts: vec![p] }).into_iter().collect()
+                let prompt = telemetry::unredacted(a, "user_prompt").map(MessagePart::Text);
+                prompt
+                    .map(|p| SpanMessage { role: MessageAuthor::User, parts: vec![p] })
+                    .into_iter()
+                    .collect()
             });
         }
-        Kind::Part | Kind::Unknown => {}
+        SpanRole::Part | SpanRole::Unknown => {}
     }
 }
 
@@ -70,7 +75,7 @@ fn arguments(a: &Attributes) -> Option<Payload> {
     (!known.is_empty()).then(|| Payload::json(Text::owned(text())))
 }
 
-fn output(span: &Span) -> Option<Payload> {
+fn output(span: &TelemetrySpan) -> Option<Payload> {
     let event = span.events.iter().find(|e| e.name == "tool.output")?;
     event.attributes.payload(&["output", "content", "result"])
 }

@@ -1,14 +1,14 @@
 //! GitHub Copilot's own span events: skills, user messages, compaction. Their content is off by
 //! default, but the events themselves are always sent.
 
-use super::super::facts::{Facts, Kind, Mark, MarkKind};
-use super::super::{Span, SpanEvent};
-use super::Dialect;
+use super::super::facts::{MarkKind, SpanFacts, SpanMark, SpanRole};
+use super::super::{SpanEvent, TelemetrySpan};
+use super::SpanDialect;
 use crate::model::Payload;
 
-pub(super) const DIALECT: Dialect = Dialect { kind: |_| None, read };
+pub(super) const DIALECT: SpanDialect = SpanDialect { kind: |_| None, read };
 
-fn read(span: &Span, _: Kind, facts: &mut Facts) {
+fn read(span: &TelemetrySpan, _: SpanRole, facts: &mut SpanFacts) {
     for event in &span.events {
         let name = event.name.get();
         let Some(what) = name.strip_prefix("github.copilot.") else { continue };
@@ -25,7 +25,7 @@ fn read(span: &Span, _: Kind, facts: &mut Facts) {
             }
             _ => continue,
         };
-        facts.marks.push(Mark { kind, text, time: event.time });
+        facts.marks.push(SpanMark { kind, text, time: event.time });
     }
 }
 

@@ -6,14 +6,16 @@
 //! to HTTP spans as baggage. Only the operation, or an attribute that no other span would
 //! have, does.
 
-use super::super::facts::{Facts, Kind, Message, Part, Role, fill, fill_list};
-use super::super::{Attributes, Span, messages};
-use super::Dialect;
-use crate::model::{Convention, Cost, Tokens, Usage};
+use super::super::facts::{
+    MessageAuthor, MessagePart, SpanFacts, SpanMessage, SpanRole, fill, fill_list,
+};
+use super::super::{Attributes, TelemetrySpan, messages};
+use super::SpanDialect;
+use crate::model::{Convention, Cost, Usage, UsageTokens};
 
-pub(super) const DIALECT: Dialect = Dialect { kind, read };
+pub(super) const DIALECT: SpanDialect = SpanDialect { kind, read };
 
-fn read(span: &Span, kind: Kind, facts: &mut Facts) {
+fn read(span: &TelemetrySpan, kind: SpanRole, facts: &mut SpanFacts) {
     let a = &span.attributes;
     fill(&mut facts.agent, || a.text(&["gen_ai.agent.name", "agent_name"]));
     fill(&mut facts.agent_version, || a.text(&["gen_ai.agent.version"]));
@@ -29,72 +31,72 @@ fn read(span: &Span, kind: Kind, facts: &mut Facts) {
         fill(&mut facts.failed, || Some(true));
     }
     match kind {
-        Kind::Tool => {
+        SpanRole::Tool => {
             fill(&mut facts.tool, || a.text(&["gen_ai.tool.name"]));
             fill(&mut facts.call, || a.text(&["gen_ai.tool.call.id"]));
             fill(&mut facts.args, || a.payload(&["gen_ai.tool.call.arguments", "tool_arguments"]));
             fill(&mut facts.result, || a.payload(&["gen_ai.tool.call.result", "tool_response"]));
         }
-        Kind::Llm | Kind::Agent => {
+        SpanRole::Llm | SpanRole::Agent => {
             fill(&mut facts.response, || a.text(&["gen_ai.response.id"]));
             conversation(a, facts);
             for event in &span.events {
                 conversation(&event.attributes, facts);
             }
         }
-        Kind::Part | Kind::Unknown => {}
+        SpanRole::Part | SpanRole::Unknown => {}
     }
 }
 
 /// Reads the messages in the attributes of a span, or of the event that carries them.
-fn conversation(a: &Attributes, facts: &mut Facts) {
+fn conversation(a: &Attributes, facts: &mut SpanFacts) {
     if facts.input.is_empty() {
-        facts.input = list(a, "gen_ai.input.messages", Role::User);
-        let system = list(a, "gen_ai.system_instructions", Role::System);
-        let known = facts.input.iter().any(|m| m.role == Role::System);
+        facts.input = list(a, "gen_ai.input.messages", MessageAuthor::User);
+        let system = list(a, "gen_ai.system_instructions", MessageAuthor::System);
+        let known = facts.input.iter().any(|m| m.role == MessageAuthor::System);
         if !known {
             facts.input.splice(0..0, system);
         }
     }
-    fill_list(&mut facts.output, || list(a, "gen_ai.output.messages", Role::Assistant));
+    fill_list(&mut facts.output, || list(a, "gen_ai.output.messages", MessageAuthor::Assistant));
 }
 
-fn list(a: &Attributes, key: &str, role: Role) -> Vec<Message> {
+fn list(a: &Attributes, key: &str, role: MessageAuthor) -> Vec<SpanMessage> {
     let Some(value) = a.get(key) else { return Vec::new() };
     a.json(key, |v| messages::all(v, role)).unwrap_or_else(|| {
-        let text = Part::Text(value.clone());
-        vec![Message { role, parts: vec![text] }]
+        let text = MessagePart::Text(value.clone());
+        vec![SpanMessage { role, parts: vec![text] }]
     })
 }
 
-fn kind(span: &Span) -> Option<Kind> {
+fn kind(span: &TelemetrySpan) -> Option<SpanRole> {
     let a = &span.attributes;
     let Some(operation) = a.str("gen_ai.operation.name") else {
         return guess(a);
     };
     Some(match &*operation {
-        "chat" | "generate_content" | "text_completion" | "completion" => Kind::Llm,
+        "chat" | "generate_content" | "text_completion" | "completion" => SpanRole::Llm,
         // The joined answer of calls that each have a span of their own.
-        "execute_tool" if a.is("gen_ai.tool.name", "(merged tools)") => Kind::Part,
-        "execute_tool" => Kind::Tool,
-        "invoke_agent" => Kind::Agent,
+        "execute_tool" if a.is("gen_ai.tool.name", "(merged tools)") => SpanRole::Part,
+        "execute_tool" => SpanRole::Tool,
+        "invoke_agent" => SpanRole::Agent,
         // `unknown` is what some instrumentations say of their own inner steps.
         "create_agent" | "invoke_workflow" | "embeddings" | "retrieval" | "agent_handoff"
-        | "handoff" | "unknown" => Kind::Part,
-        _ => Kind::Unknown,
+        | "handoff" | "unknown" => SpanRole::Part,
+        _ => SpanRole::Unknown,
     })
 }
 
 /// Guesses the kind of spans written before the operation attribute existed.
-fn guess(a: &Attributes) -> Option<Kind> {
+fn guess(a: &Attributes) -> Option<SpanRole> {
     if a.has("gen_ai.tool.name") || a.has("gen_ai.tool.call.id") {
-        return Some(Kind::Tool);
+        return Some(SpanRole::Tool);
     }
     if a.has("pydantic_ai.all_messages") || a.has("all_messages_events") {
-        return Some(Kind::Agent);
+        return Some(SpanRole::Agent);
     }
     let answered = a.has("gen_ai.response.model") || a.has("gen_ai.response.finish_reasons");
-    (a.has("gen_ai.request.model") && answered).then_some(Kind::Llm)
+    (a.has("gen_ai.request.model") && answered).then_some(SpanRole::Llm)
 }
 
 /// Reads token counts; input includes cached tokens.
@@ -104,7 +106,7 @@ fn usage(a: &Attributes) -> Option<Usage> {
     if input.is_none() && output.is_none() {
         return None;
     }
-    let tokens = Tokens {
+    let tokens = UsageTokens {
         input: input.unwrap_or(0),
         output: output.unwrap_or(0),
         cache_read: a

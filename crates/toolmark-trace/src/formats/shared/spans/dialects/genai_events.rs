@@ -5,28 +5,28 @@
 //! On the span of a tool, the `tool.message` is its input and the `choice` its output.
 
 use super::super::attributes::with_json;
-use super::super::facts::{Facts, Kind, Message, Part, Role, fill};
+use super::super::facts::{MessageAuthor, MessagePart, SpanFacts, SpanMessage, SpanRole, fill};
 use super::super::messages;
-use super::super::{Span, SpanEvent};
-use super::Dialect;
+use super::super::{SpanEvent, TelemetrySpan};
+use super::SpanDialect;
 use crate::model::Payload;
 use toolmark_scan::Value;
 
-pub(super) const DIALECT: Dialect = Dialect { kind: |_| None, read };
+pub(super) const DIALECT: SpanDialect = SpanDialect { kind: |_| None, read };
 
-fn read(span: &Span, kind: Kind, facts: &mut Facts) {
+fn read(span: &TelemetrySpan, kind: SpanRole, facts: &mut SpanFacts) {
     match kind {
-        Kind::Tool => tool(span, facts),
-        Kind::Llm | Kind::Agent => {
+        SpanRole::Tool => tool(span, facts),
+        SpanRole::Llm | SpanRole::Agent => {
             if facts.input.is_empty() && facts.output.is_empty() {
                 conversation(span, facts);
             }
         }
-        Kind::Part | Kind::Unknown => {}
+        SpanRole::Part | SpanRole::Unknown => {}
     }
 }
 
-fn tool(span: &Span, facts: &mut Facts) {
+fn tool(span: &TelemetrySpan, facts: &mut SpanFacts) {
     for event in &span.events {
         if event.name == "gen_ai.tool.message" {
             fill(&mut facts.args, || event.attributes.payload(&["content"]));
@@ -37,7 +37,7 @@ fn tool(span: &Span, facts: &mut Facts) {
     }
 }
 
-fn conversation(span: &Span, facts: &mut Facts) {
+fn conversation(span: &TelemetrySpan, facts: &mut SpanFacts) {
     for event in &span.events {
         let name = event.name.get();
         let Some(role) = name.starts_with("gen_ai.").then(|| messages::named_role(&name)).flatten()
@@ -61,14 +61,14 @@ fn conversation(span: &Span, facts: &mut Facts) {
 /// Divides events or messages in one list into input and output. If a choice is marked, it is
 /// the output and the rest is the history; otherwise, all messages of the model and its tools
 /// are the output.
-fn divide(list: Value<'_>, facts: &mut Facts) {
+fn divide(list: Value<'_>, facts: &mut SpanFacts) {
     let is_choice = |item: Value<'_>| item.field_is("event.name", "gen_ai.choice");
     let is_marked = list.items().any(is_choice);
     for item in list.items() {
-        for message in messages::all(item, Role::User) {
+        for message in messages::all(item, MessageAuthor::User) {
             let is_output = match is_marked {
                 true => is_choice(item),
-                false => matches!(message.role, Role::Assistant | Role::Tool),
+                false => matches!(message.role, MessageAuthor::Assistant | MessageAuthor::Tool),
             };
             if is_output {
                 facts.output.push(message);
@@ -80,13 +80,13 @@ fn divide(list: Value<'_>, facts: &mut Facts) {
 }
 
 /// Returns the message of one event, from its attributes or its body.
-fn message(event: &SpanEvent, role: Role) -> Vec<Message> {
+fn message(event: &SpanEvent, role: MessageAuthor) -> Vec<SpanMessage> {
     let a = &event.attributes;
     if let Some(body) = &event.body {
         let found = with_json(body, |v| messages::all(v, role));
         return found.unwrap_or_default();
     }
-    let mut message = Message { role, parts: Vec::new() };
+    let mut message = SpanMessage { role, parts: Vec::new() };
     for key in ["content", "message"] {
         let Some(value) = a.get(key) else { continue };
         let inner = a.json(key, |v| messages::all(v, role)).filter(|all| !all.is_empty());
@@ -100,10 +100,10 @@ fn message(event: &SpanEvent, role: Role) -> Vec<Message> {
     vec![message]
 }
 
-fn words(role: Role, value: &Payload, event: &SpanEvent) -> Part {
-    if role == Role::Tool {
+fn words(role: MessageAuthor, value: &Payload, event: &SpanEvent) -> MessagePart {
+    if role == MessageAuthor::Tool {
         let id = event.attributes.text(&["id", "tool_call_id"]);
-        return Part::Response { id, payload: Some(value.clone()), failed: None };
+        return MessagePart::Response { id, payload: Some(value.clone()), failed: None };
     }
-    Part::Text(value.clone())
+    MessagePart::Text(value.clone())
 }

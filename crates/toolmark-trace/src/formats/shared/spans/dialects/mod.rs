@@ -14,22 +14,22 @@ mod openinference;
 mod openllmetry;
 mod toolmark;
 
-use super::facts::{Facts, fill};
-use super::{Kind, Span};
+use super::facts::{SpanFacts, fill};
+use super::{SpanRole, TelemetrySpan};
 use crate::model::{Payload, Text};
 
 /// An attribute vocabulary.
-struct Dialect {
+struct SpanDialect {
     /// Returns the kind of a span; `None` if the span does not use this vocabulary.
-    kind: fn(&Span) -> Option<Kind>,
+    kind: fn(&TelemetrySpan) -> Option<SpanRole>,
     /// Reads the data of the span into the fields that are still empty.
-    read: fn(&Span, Kind, &mut Facts),
+    read: fn(&TelemetrySpan, SpanRole, &mut SpanFacts),
 }
 
 /// All vocabularies, the most specific first: the first to return a kind determines it, and
 /// the first value of each field is kept.
 #[rustfmt::skip]
-const DIALECTS: &[Dialect] = &[
+const DIALECTS: &[SpanDialect] = &[
     toolmark::DIALECT,
     claude_agent::DIALECT,
     claude_code::DIALECT,
@@ -56,7 +56,7 @@ pub const CONVERSATION_ATTRIBUTES: [&str; 7] = [
 ];
 
 /// Returns the data of a span in all vocabularies.
-pub(super) fn facts(span: &mut Span) -> Facts {
+pub(super) fn facts(span: &mut TelemetrySpan) -> SpanFacts {
     let mut facts = std::mem::take(&mut span.known);
     fill(&mut facts.conversation, || span.attributes.text(&CONVERSATION_ATTRIBUTES));
     fill(&mut facts.kind, || DIALECTS.iter().find_map(|dialect| (dialect.kind)(span)));
@@ -65,7 +65,7 @@ pub(super) fn facts(span: &mut Span) -> Facts {
         for dialect in DIALECTS {
             (dialect.read)(span, kind, &mut facts);
         }
-        if kind == Kind::Tool {
+        if kind == SpanRole::Tool {
             fill(&mut facts.tool, || Some(tool_name(span)));
         }
     }
@@ -75,17 +75,17 @@ pub(super) fn facts(span: &mut Span) -> Facts {
 
 /// Returns the kind from the span name that the GenAI conventions prescribe, which is the only
 /// source if the attributes were not kept.
-fn named_kind(name: &str) -> Option<Kind> {
+fn named_kind(name: &str) -> Option<SpanRole> {
     let (operation, _) = name.split_once(' ')?;
     match operation {
-        "execute_tool" => Some(Kind::Tool),
-        "invoke_agent" => Some(Kind::Agent),
+        "execute_tool" => Some(SpanRole::Tool),
+        "invoke_agent" => Some(SpanRole::Agent),
         _ => None,
     }
 }
 
 /// Reads the error that ended a span: its exception event, or otherwise its status.
-fn exception(span: &Span, facts: &mut Facts) {
+fn exception(span: &TelemetrySpan, facts: &mut SpanFacts) {
     if !span.failed && facts.failed != Some(true) {
         return;
     }
@@ -102,7 +102,7 @@ fn exception(span: &Span, facts: &mut Facts) {
 }
 
 /// Returns the name of a tool from the name of its span, without the operation prefix.
-fn tool_name(span: &Span) -> Text {
+fn tool_name(span: &TelemetrySpan) -> Text {
     let name = span.name.get();
     let bare = name.strip_prefix("execute_tool ").unwrap_or(&name);
     let bare = bare.strip_suffix(".tool").unwrap_or(bare);

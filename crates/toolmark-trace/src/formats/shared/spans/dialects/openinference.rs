@@ -7,25 +7,27 @@
 //! spans are sums over the LLM spans below them.
 
 use super::super::attributes::with_json;
-use super::super::facts::{Facts, Kind, Message, Part, Role, fill, fill_list};
-use super::super::{Attributes, Span, flat, messages};
-use super::Dialect;
-use crate::model::{Convention, Cost, Payload, Tokens, ToolDefinition, Usage};
+use super::super::facts::{
+    MessageAuthor, MessagePart, SpanFacts, SpanMessage, SpanRole, fill, fill_list,
+};
+use super::super::{Attributes, TelemetrySpan, flat, messages};
+use super::SpanDialect;
+use crate::model::{Convention, Cost, Payload, ToolDefinition, Usage, UsageTokens};
 
-pub(super) const DIALECT: Dialect = Dialect { kind, read };
+pub(super) const DIALECT: SpanDialect = SpanDialect { kind, read };
 
-fn read(span: &Span, kind: Kind, facts: &mut Facts) {
+fn read(span: &TelemetrySpan, kind: SpanRole, facts: &mut SpanFacts) {
     let a = &span.attributes;
     fill(&mut facts.model, || a.text(&["llm.model_name", "embedding.model_name"]));
     fill(&mut facts.usage, || usage(a));
     fill(&mut facts.cost, || Cost::from_usd(a.number(&["llm.cost.total"])?));
     match kind {
-        Kind::Tool => tool(span, facts),
-        Kind::Llm => {
+        SpanRole::Tool => tool(span, facts),
+        SpanRole::Llm => {
             conversation(a, facts);
             fill_list(&mut facts.tools, || tools(a));
         }
-        Kind::Agent => {
+        SpanRole::Agent => {
             fill(&mut facts.agent, || a.text(&["agent.name", "graph.node.id"]));
             if facts.agent.is_none() && a.has("openinference.span.kind") {
                 facts.agent = Some(span.name.clone());
@@ -33,22 +35,22 @@ fn read(span: &Span, kind: Kind, facts: &mut Facts) {
             conversation(a, facts);
             fill_list(&mut facts.tools, || names(a));
         }
-        Kind::Part | Kind::Unknown => {}
+        SpanRole::Part | SpanRole::Unknown => {}
     }
 }
 
-fn kind(span: &Span) -> Option<Kind> {
+fn kind(span: &TelemetrySpan) -> Option<SpanRole> {
     Some(match &*span.attributes.str("openinference.span.kind")? {
-        "LLM" => Kind::Llm,
-        "TOOL" => Kind::Tool,
-        "AGENT" => Kind::Agent,
+        "LLM" => SpanRole::Llm,
+        "TOOL" => SpanRole::Tool,
+        "AGENT" => SpanRole::Agent,
         "CHAIN" | "RETRIEVER" | "EMBEDDING" | "RERANKER" | "GUARDRAIL" | "EVALUATOR" | "PROMPT"
-        | "DECISION" | "UNKNOWN" => Kind::Part,
-        _ => Kind::Unknown,
+        | "DECISION" | "UNKNOWN" => SpanRole::Part,
+        _ => SpanRole::Unknown,
     })
 }
 
-fn tool(span: &Span, facts: &mut Facts) {
+fn tool(span: &TelemetrySpan, facts: &mut SpanFacts) {
     let a = &span.attributes;
     fill(&mut facts.tool, || a.text(&["tool.name", "tool_call.function.name"]));
     fill(&mut facts.call, || a.text(&["tool.id", "tool_call.id"]));
@@ -72,21 +74,23 @@ fn keyword_arguments(input: &Payload) -> Option<Payload> {
     .flatten()
 }
 
-fn conversation(a: &Attributes, facts: &mut Facts) {
-    fill_list(&mut facts.input, || flat::messages(a, "llm.input_messages.", Role::User));
-    fill_list(&mut facts.output, || flat::messages(a, "llm.output_messages.", Role::Assistant));
-    fill_list(&mut facts.input, || value(a, "input.value", Role::User));
-    fill_list(&mut facts.output, || value(a, "output.value", Role::Assistant));
+fn conversation(a: &Attributes, facts: &mut SpanFacts) {
+    fill_list(&mut facts.input, || flat::messages(a, "llm.input_messages.", MessageAuthor::User));
+    fill_list(&mut facts.output, || {
+        flat::messages(a, "llm.output_messages.", MessageAuthor::Assistant)
+    });
+    fill_list(&mut facts.input, || value(a, "input.value", MessageAuthor::User));
+    fill_list(&mut facts.output, || value(a, "output.value", MessageAuthor::Assistant));
 }
 
 /// Returns the messages of a whole request or response, or otherwise its text.
-fn value(a: &Attributes, key: &str, role: Role) -> Vec<Message> {
+fn value(a: &Attributes, key: &str, role: MessageAuthor) -> Vec<SpanMessage> {
     let Some(text) = a.get(key).filter(|v| !v.raw().is_empty()) else { return Vec::new() };
     let found = a.json(key, |v| messages::all(v, role)).unwrap_or_default();
     if found.iter().any(|m| !m.parts.is_empty()) {
         return found;
     }
-    vec![Message { role, parts: vec![Part::Text(text.clone())] }]
+    vec![SpanMessage { role, parts: vec![MessagePart::Text(text.clone())] }]
 }
 
 fn tools(a: &Attributes) -> Vec<ToolDefinition> {
@@ -112,7 +116,7 @@ fn usage(a: &Attributes) -> Option<Usage> {
     if input.is_none() && output.is_none() {
         return None;
     }
-    let tokens = Tokens {
+    let tokens = UsageTokens {
         input: input.unwrap_or(0),
         output: output.unwrap_or(0),
         cache_read: a.count(&["llm.token_count.prompt_details.cache_read"]).unwrap_or(0),

@@ -2,61 +2,67 @@
 //! and `gen_ai.completion.N.*`, `traceloop.span.kind` with
 //! `traceloop.entity.name|input|output`.
 
-use super::super::facts::{Facts, Kind, Message, Part, Role, fill, fill_list};
-use super::super::{Attributes, Span, flat};
-use super::Dialect;
+use super::super::facts::{
+    MessageAuthor, MessagePart, SpanFacts, SpanMessage, SpanRole, fill, fill_list,
+};
+use super::super::{Attributes, TelemetrySpan, flat};
+use super::SpanDialect;
 use crate::model::{Text, ToolDefinition};
 use std::collections::BTreeMap;
 
-pub(super) const DIALECT: Dialect = Dialect { kind, read };
+pub(super) const DIALECT: SpanDialect = SpanDialect { kind, read };
 
-fn read(span: &Span, kind: Kind, facts: &mut Facts) {
+fn read(span: &TelemetrySpan, kind: SpanRole, facts: &mut SpanFacts) {
     let a = &span.attributes;
     match kind {
-        Kind::Llm => {
-            fill_list(&mut facts.input, || flat::messages(a, "gen_ai.prompt.", Role::User));
+        SpanRole::Llm => {
+            fill_list(&mut facts.input, || {
+                flat::messages(a, "gen_ai.prompt.", MessageAuthor::User)
+            });
             fill_list(&mut facts.output, || {
-                flat::messages(a, "gen_ai.completion.", Role::Assistant)
+                flat::messages(a, "gen_ai.completion.", MessageAuthor::Assistant)
             });
             fill_list(&mut facts.tools, || tools(a));
         }
-        Kind::Tool => {
+        SpanRole::Tool => {
             fill(&mut facts.tool, || a.text(&["traceloop.entity.name"]));
             fill(&mut facts.args, || a.payload(&["traceloop.entity.input"]));
             fill(&mut facts.result, || a.payload(&["traceloop.entity.output"]));
         }
-        Kind::Agent => {
+        SpanRole::Agent => {
             fill(&mut facts.agent, || a.text(&["traceloop.entity.name"]));
             for (key, role, list) in [
-                ("traceloop.entity.input", Role::User, &mut facts.input),
-                ("traceloop.entity.output", Role::Assistant, &mut facts.output),
+                ("traceloop.entity.input", MessageAuthor::User, &mut facts.input),
+                ("traceloop.entity.output", MessageAuthor::Assistant, &mut facts.output),
             ] {
                 let text = a.get(key).cloned();
                 fill_list(list, || {
-                    text.map(|t| Message { role, parts: vec![Part::Text(t)] }).into_iter().collect()
+                    text.map(|t| SpanMessage { role, parts: vec![MessagePart::Text(t)] })
+                        .into_iter()
+                        .collect()
                 });
             }
         }
-        Kind::Part | Kind::Unknown => {}
+        SpanRole::Part | SpanRole::Unknown => {}
     }
 }
 
-fn kind(span: &Span) -> Option<Kind> {
+fn kind(span: &TelemetrySpan) -> Option<SpanRole> {
     let a = &span.attributes;
     if let Some(request) = a.str("llm.request.type") {
         return Some(match &*request {
-            "chat" | "completion" => Kind::Llm,
-            _ => Kind::Part,
+            "chat" | "completion" => SpanRole::Llm,
+            _ => SpanRole::Part,
         });
     }
     if a.has("gen_ai.completion.0.role") || a.has("gen_ai.completion.0.content") {
-        return Some(Kind::Llm);
+        return Some(SpanRole::Llm);
     }
     Some(match &*a.str("traceloop.span.kind")? {
-        "tool" => Kind::Tool,
-        "agent" => Kind::Agent,
-        "workflow" | "task" => Kind::Part,
-        _ => Kind::Unknown,
+        "tool" => SpanRole::Tool,
+        "agent" => SpanRole::Agent,
+        "workflow" | "task" => SpanRole::Part,
+        _ => SpanRole::Unknown,
     })
 }
 

@@ -2,18 +2,18 @@
 //! `toolmark.step.*`, `toolmark.call.*`, and events of the run's span. With this data, nothing
 //! has to be inferred.
 
-use super::super::facts::{Facts, Kind, Mark, MarkKind, Own, fill};
-use super::super::{Attributes, Span, SpanEvent};
-use super::Dialect;
-use crate::model::{Actor, Cost, Fact, Fidelity, Level, Status, Text};
+use super::super::facts::{MarkKind, Own, SpanFacts, SpanMark, SpanRole, fill};
+use super::super::{Attributes, SpanEvent, TelemetrySpan};
+use super::SpanDialect;
+use crate::model::{Actor, Cost, Fact, Fidelity, Status, StatusLevel, Text};
 use jiff::SignedDuration;
 
-pub(super) const DIALECT: Dialect = Dialect { kind: |_| None, read };
+pub(super) const DIALECT: SpanDialect = SpanDialect { kind: |_| None, read };
 
-fn read(span: &Span, kind: Kind, facts: &mut Facts) {
+fn read(span: &TelemetrySpan, kind: SpanRole, facts: &mut SpanFacts) {
     let a = &span.attributes;
     let own = match kind {
-        Kind::Agent if a.has("toolmark.run.format") => {
+        SpanRole::Agent if a.has("toolmark.run.format") => {
             fill(&mut facts.cwd, || a.text(&["toolmark.run.cwd"]));
             fill(&mut facts.cost, || {
                 let nano_usd = a.str("toolmark.run.cost_nano_usd")?.parse().ok()?;
@@ -22,8 +22,8 @@ fn read(span: &Span, kind: Kind, facts: &mut Facts) {
             facts.marks.extend(span.events.iter().filter_map(mark));
             run(a)
         }
-        Kind::Llm if a.is("toolmark.step.input", "new") => Own::default(),
-        Kind::Tool if a.has("toolmark.call.status") => {
+        SpanRole::Llm if a.is("toolmark.step.input", "new") => Own::default(),
+        SpanRole::Tool if a.has("toolmark.call.status") => {
             fill(&mut facts.exit_code, || a.str("toolmark.call.exit_code")?.parse().ok());
             fill(&mut facts.duration, || {
                 let nanos = a.str("toolmark.call.duration_ns")?.parse().ok()?;
@@ -55,9 +55,9 @@ fn run(a: &Attributes) -> Own {
 
 fn call(a: &Attributes) -> Own {
     let status = Status::ALL.iter().find(|s| a.is("toolmark.call.status", s.word()));
-    let level = Level::ALL.iter().find(|l| a.is("toolmark.call.level", l.word()));
+    let level = StatusLevel::ALL.iter().find(|l| a.is("toolmark.call.level", l.word()));
     Own {
-        status: status.map(|status| (*status, level.copied().unwrap_or(Level::Protocol))),
+        status: status.map(|status| (*status, level.copied().unwrap_or(StatusLevel::Protocol))),
         is_answered: a.flag("toolmark.call.answered") == Some(true),
         actor: Actor::ALL.iter().find(|w| a.is("toolmark.call.actor", w.word())).copied(),
         namespace: a.text(&["toolmark.call.namespace"]),
@@ -67,7 +67,7 @@ fn call(a: &Attributes) -> Own {
 }
 
 /// Returns an event of the run that is not a span.
-fn mark(event: &SpanEvent) -> Option<Mark> {
+fn mark(event: &SpanEvent) -> Option<SpanMark> {
     let a = &event.attributes;
     let record = || a.text(&["toolmark.record"]).unwrap_or_else(|| Text::owned(""));
     let (kind, key) = match &*event.name.get() {
@@ -79,5 +79,5 @@ fn mark(event: &SpanEvent) -> Option<Mark> {
         "toolmark.unknown" => (MarkKind::Unknown(record()), "toolmark.text"),
         _ => return None,
     };
-    Some(Mark { kind, text: a.payload(&[key]), time: event.time })
+    Some(SpanMark { kind, text: a.payload(&[key]), time: event.time })
 }
