@@ -12,7 +12,7 @@ use toolmark_config::SourceText;
 use toolmark_feed::usage::{
     FilePrices, GroupBy, ModelPrice, Prices, SessionUsage, Spend, UsageTable,
 };
-use toolmark_redact::Printable;
+use toolmark_redact::{Printable, Redactor};
 
 /// Default path of the price file, below the configuration directory.
 const FILE: &str = "toolmark/prices.yaml";
@@ -118,6 +118,94 @@ pub fn models_of_sessions(
     models.unpriced.sort_by_key(|one| std::cmp::Reverse(one.tokens));
     models.listed.sort_by(|(one, _), (other, _)| one.cmp(other));
     Ok(models)
+}
+
+/// Prices of a file and the list prices of the models in the sessions, as `toolmark prices` prints
+/// them.
+#[derive(Debug, Serialize)]
+pub struct PriceReport {
+    /// Path of the price file.
+    pub file: Option<Printable>,
+    /// Date of the prices of the file.
+    pub date: Option<String>,
+    /// Source of the prices of the file.
+    pub source: Option<Printable>,
+    /// Models of the file.
+    pub models: Vec<ModelRates>,
+    /// List prices.
+    pub list: PriceList,
+    /// Models without a price.
+    pub unpriced: Vec<UnpricedModel>,
+}
+
+/// List prices of the models in the sessions.
+#[derive(Debug, Serialize)]
+pub struct PriceList {
+    /// Date of the prices.
+    pub date: &'static str,
+    /// Source of the prices.
+    pub source: &'static str,
+    /// Models of the sessions.
+    pub models: Vec<ModelRates>,
+}
+
+/// Prices of a model, in US dollars per million tokens.
+#[derive(Debug, Serialize)]
+pub struct ModelRates {
+    /// Name of the model.
+    pub model: Printable,
+    /// Price of input.
+    pub input: Option<f64>,
+    /// Price of output.
+    pub output: Option<f64>,
+    /// Price of input read from a cache.
+    pub cache_read: Option<f64>,
+    /// Price of input written to a cache.
+    pub cache_write: Option<f64>,
+    /// Price of input written to a cache for an hour.
+    pub cache_write_1h: Option<f64>,
+}
+
+impl PriceReport {
+    /// Creates the report in printable form.
+    #[must_use]
+    pub fn new(prices: &Prices, models: SessionModels, redactor: Redactor) -> Self {
+        let file = prices.file.as_ref();
+        let of_file = file.iter().flat_map(|file| file.models());
+        Self {
+            file: file.map(|prices| redactor.apply(prices.file.clone())),
+            date: file.map(|prices| prices.date.to_string()),
+            source: file.and_then(|prices| Some(redactor.apply(prices.source.clone()?))),
+            models: of_file
+                .map(|(name, price)| ModelRates::new(redactor.apply(name.to_owned()), price))
+                .collect(),
+            list: PriceList {
+                date: prices.public.date,
+                source: prices.public.source,
+                models: models
+                    .listed
+                    .into_iter()
+                    .map(|(name, price)| ModelRates::new(name, &price))
+                    .collect(),
+            },
+            unpriced: models.unpriced,
+        }
+    }
+}
+
+impl ModelRates {
+    fn new(model: Printable, price: &ModelPrice) -> Self {
+        let usd = |nano: Option<u64>| nano.map(|nano| nano as f64 / 1e9);
+        let rates = price.rates;
+        Self {
+            model,
+            input: usd(rates.input),
+            output: usd(rates.output),
+            cache_read: usd(rates.cache_read),
+            cache_write: usd(rates.cache_write),
+            cache_write_1h: usd(rates.cache_write_1h),
+        }
+    }
 }
 
 /// Describes where prices are from.

@@ -6,10 +6,11 @@ use crate::human;
 use crate::pricing::PriceArgs;
 use crate::printer::{Printer, StyledLine, style};
 use clap::Args;
-use serde::Serialize;
 use toolmark_app::Stop;
-use toolmark_app::prices::{SessionModels, UnpricedModel, models_of_sessions};
-use toolmark_feed::usage::{ModelPrice, Prices};
+use toolmark_app::prices::{
+    ModelRates, PriceReport, SessionModels, UnpricedModel, models_of_sessions,
+};
+use toolmark_feed::usage::Prices;
 use toolmark_redact::{Printable, printable};
 use toolmark_report::terminal::table::{Give, StyledCell, TableColumn, TerminalTable};
 
@@ -40,65 +41,17 @@ pub(crate) struct ShowPrices {
     sessions: SessionArgs,
 }
 
-#[derive(Serialize)]
-struct PricesShape {
-    file: Option<Printable>,
-    date: Option<String>,
-    source: Option<Printable>,
-    models: Vec<Priced>,
-    list: PriceList,
-    unpriced: Vec<UnpricedModel>,
-}
-
-/// The list prices of the models in the sessions.
-#[derive(Serialize)]
-struct PriceList {
-    date: &'static str,
-    source: &'static str,
-    models: Vec<Priced>,
-}
-
-/// Prices in US dollars per million tokens.
-#[derive(Serialize)]
-struct Priced {
-    model: Printable,
-    input: Option<f64>,
-    output: Option<f64>,
-    cache_read: Option<f64>,
-    cache_write: Option<f64>,
-    cache_write_1h: Option<f64>,
-}
-
 impl ShowPrices {
     pub(crate) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
         let prices = self.prices.open(printer)?;
         let models = self.models(&prices, printer)?;
-        let file = prices.file.as_ref();
-        let shape = PricesShape {
-            file: file.map(|prices| printer.redact(prices.file.clone())),
-            date: file.map(|prices| prices.date.to_string()),
-            source: file.and_then(|prices| Some(printer.redact(prices.source.clone()?))),
-            models: file
-                .iter()
-                .flat_map(|file| file.models())
-                .map(|(name, price)| priced(printer.redact(name.to_owned()), price))
-                .collect(),
-            list: PriceList {
-                date: prices.public.date,
-                source: prices.public.source,
-                models: models
-                    .listed
-                    .into_iter()
-                    .map(|(name, price)| priced(name, &price))
-                    .collect(),
-            },
-            unpriced: models.unpriced,
-        };
+        let is_unread = models.is_unread;
+        let report = PriceReport::new(&prices, models, printer.redactor);
         match self.format {
-            TextFormat::Json => printer.json(&shape)?,
-            TextFormat::Text => print(&shape, printer)?,
+            TextFormat::Json => printer.json(&report)?,
+            TextFormat::Text => print(&report, printer)?,
         }
-        Ok(if models.is_unread { Exit::Unread } else { Exit::Ok })
+        Ok(if is_unread { Exit::Unread } else { Exit::Ok })
     }
 
     fn models(&self, prices: &Prices, printer: &mut Printer) -> Result<SessionModels, Stop> {
@@ -113,37 +66,24 @@ impl ShowPrices {
     }
 }
 
-fn priced(model: Printable, price: &ModelPrice) -> Priced {
-    let usd = |nano: Option<u64>| nano.map(|nano| nano as f64 / 1e9);
-    let rates = price.rates;
-    Priced {
-        model,
-        input: usd(rates.input),
-        output: usd(rates.output),
-        cache_read: usd(rates.cache_read),
-        cache_write: usd(rates.cache_write),
-        cache_write_1h: usd(rates.cache_write_1h),
-    }
-}
-
-fn print(shape: &PricesShape, printer: &mut Printer) -> Result<(), Stop> {
-    if let (Some(file), Some(date)) = (&shape.file, &shape.date) {
+fn print(report: &PriceReport, printer: &mut Printer) -> Result<(), Stop> {
+    if let (Some(file), Some(date)) = (&report.file, &report.date) {
         let date = Printable::compose(format_args!("{date}"));
         let head = printable!("prices of {} in {}", date, file);
-        print_table(head, shape.source.as_ref(), &shape.models, printer)?;
+        print_table(head, report.source.as_ref(), &report.models, printer)?;
         printer.line(&StyledLine::new())?;
     }
-    let head = printable!("list prices of {}", shape.list.date);
-    let source = Printable::from(shape.list.source);
-    print_table(head, Some(&source), &shape.list.models, printer)?;
+    let head = printable!("list prices of {}", report.list.date);
+    let source = Printable::from(report.list.source);
+    print_table(head, Some(&source), &report.list.models, printer)?;
     printer.line(&StyledLine::of(style::DIM, printable!("US dollars per million tokens")))?;
-    print_unpriced(&shape.unpriced, printer)
+    print_unpriced(&report.unpriced, printer)
 }
 
 fn print_table(
     head: Printable,
     source: Option<&Printable>,
-    models: &[Priced],
+    models: &[ModelRates],
     printer: &mut Printer,
 ) -> Result<(), Stop> {
     printer.line(&StyledLine::of(style::STRONG, head))?;
