@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use toolmark_base::read_file;
 use toolmark_guard::audit::{files, verify};
 use toolmark_guard::files::Trust;
 use toolmark_guard::files::open;
@@ -19,6 +20,9 @@ pub fn log_of(named: Option<PathBuf>) -> Result<PathBuf, Failure> {
     named.or_else(usual).ok_or_else(|| Failure::usage("there is no log").hint("name the file"))
 }
 
+/// Maximum size of a log.
+const MAX_BYTES: u64 = 1 << 30;
+
 /// Maximum number of faults that are reported.
 const MAX_FAULTS: usize = 10;
 
@@ -28,6 +32,7 @@ const MAX_FAULTS: usize = 10;
 ///
 /// The log cannot be read.
 pub fn verified(log: &Path) -> Result<(Vec<String>, bool), Failure> {
+    check_text(log)?;
     let found = verify(log).map_err(|error| unread(log, &error))?;
     let first = format!("{} records in the chain, from number {}", found.linked, found.first);
     let mut lines = vec![first];
@@ -51,6 +56,7 @@ pub fn verified(log: &Path) -> Result<(Vec<String>, bool), Failure> {
 ///
 /// A file cannot be read, or the output cannot be written.
 pub fn export(log: &Path, as_events: bool, out: &mut dyn Write) -> Result<(), Stop> {
+    check_text(log)?;
     for path in files(log) {
         let text = fs::read(&path).map_err(|error| unread(&path, &error))?;
         for line in String::from_utf8_lossy(&text).lines().filter(|line| !line.is_empty()) {
@@ -62,6 +68,14 @@ pub fn export(log: &Path, as_events: bool, out: &mut dyn Write) -> Result<(), St
         }
     }
     Ok(out.flush()?)
+}
+
+/// Fails if a log is not a text file. A log that was just rotated may be empty.
+fn check_text(log: &Path) -> Result<(), Failure> {
+    match read_file::read_text(log, MAX_BYTES) {
+        Err(error) if error.is_empty() && files(log).len() > 1 => Ok(()),
+        read => Ok(read.map(drop)?),
+    }
 }
 
 fn unread(log: &Path, error: &io::Error) -> Failure {

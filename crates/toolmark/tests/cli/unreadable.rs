@@ -88,6 +88,8 @@ judge cache import | <FILE> | @
 judge cache import | --judge-config | L.jsonl --judge-config @
 judge cache clear | --judge-config | --judge-config @
 guard test | --batch | --batch @
+guard log verify | <FILE> | @
+guard log export | <FILE> | @
 guard replay | <TRACE> | @ ! directory
 guard replay | --files-from | --files-from @
 guard mcp | --policy | --log off --pins pins.json --policy @ -- true ! missing empty
