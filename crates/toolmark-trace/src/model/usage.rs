@@ -14,16 +14,10 @@ pub struct UsageTokens {
     /// Input tokens written to a cache.
     pub cache_write: u64,
     /// Part of `cache_write` that stays in the cache for an hour, which costs more.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip)]
     pub cache_write_1h: u64,
     /// Output tokens spent on reasoning.
     pub reasoning: u64,
-}
-
-/// Returns whether a count is zero. The signature is that of serde.
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn is_zero(count: &u64) -> bool {
-    *count == 0
 }
 
 impl UsageTokens {

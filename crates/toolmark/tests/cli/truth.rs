@@ -90,7 +90,7 @@ fn every_row_has_the_promised_keys_and_types() {
         ("models", &words),
         ("started", &time),
         ("duration_ms", &maybe),
-        ("cost_usd", &Value::is_null),
+        ("cost_usd", &money),
         ("recorded_cost_usd", &money),
         ("schema_version", &count),
     ];
