@@ -143,8 +143,10 @@ pub struct Selected {
     pub project: Option<PathBuf>,
     /// Notes to print about the selection.
     pub notes: Vec<String>,
-    /// Number of files outside the period of `--since` and `--until`.
+    /// Number of files outside the period.
     out_of_period: u64,
+    /// Options that set the period.
+    period: &'static str,
 }
 
 impl Selected {
@@ -187,7 +189,7 @@ impl Selected {
         let mut left_out = Vec::new();
         if self.out_of_period > 0 {
             let files = human::things(self.out_of_period, "file");
-            left_out.push(format!("--since and --until left out {files}"));
+            left_out.push(format!("{} left out {files}", self.period));
         }
         if let Some(project) = self.project.as_ref().filter(|_| elsewhere > 0) {
             let sessions = human::things(elsewhere, "session");
@@ -216,6 +218,11 @@ impl SessionFilter {
     ) -> Result<Selected, Failure> {
         let project = self.project.as_deref().map(project).transpose()?;
         let limit = self.limit.map(NonZeroUsize::get);
+        let period = match (self.since, self.until) {
+            (_, None) => "--since",
+            (None, Some(_)) => "--until",
+            (Some(_), Some(_)) => "--since and --until",
+        };
         if let Some(mut inputs) = input.inputs()? {
             let given = inputs.len();
             if self.since.is_some() || self.until.is_some() {
@@ -227,7 +234,14 @@ impl SessionFilter {
             }
             let out_of_period = (given - inputs.len()) as u64;
             let limit = limit.map(|limit| limit as u64);
-            return Ok(Selected { inputs, limit, project, notes: Vec::new(), out_of_period });
+            return Ok(Selected {
+                inputs,
+                limit,
+                project,
+                notes: Vec::new(),
+                out_of_period,
+                period,
+            });
         }
         let mut all = sessions::find();
         let found = all.len();
@@ -236,7 +250,7 @@ impl SessionFilter {
         if all.is_empty() && out_of_period > 0 {
             let sessions = human::things(out_of_period, "session");
             return Err(Failure::unread(format!(
-                "no session is left: --since and --until left out {sessions}"
+                "no session is left: {period} left out {sessions}"
             )));
         }
         if all.is_empty() {
@@ -259,7 +273,7 @@ impl SessionFilter {
         let mut inputs = all.iter().map(|session| InputFile::named(&session.path)).collect();
         input.keep_part(&mut inputs);
         let limit = limit.map(|limit| limit as u64);
-        Ok(Selected { inputs, limit, project, notes, out_of_period })
+        Ok(Selected { inputs, limit, project, notes, out_of_period, period })
     }
 
     fn is_in_period(&self, time: SystemTime) -> bool {
