@@ -15,7 +15,7 @@
 //! )?;
 //! let checked = Checker::default().check(&run);
 //! assert_eq!(checked.findings[0].code, "S101");
-//! # Ok::<(), String>(())
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
 //! This crate does not read files or print.

@@ -135,8 +135,9 @@ pub static RULES: &[&Rule] = &[
 
 /// Codes of rules whose accuracy on real sessions has not been shown yet. They run only if
 /// they are selected by their code or name.
-static PREVIEW: &[&str] =
-    &["A215", "A222", "I311", "I312", "I313", "I314", "I315", "I316", "I318", "R415", "R416"];
+static PREVIEW: &[&str] = &[
+    "A215", "A216", "A222", "I311", "I312", "I313", "I314", "I315", "I316", "I318", "R415", "R416",
+];
 
 /// Returns the rules that run without an explicit selection.
 pub fn default_rules() -> impl Iterator<Item = &'static Rule> {

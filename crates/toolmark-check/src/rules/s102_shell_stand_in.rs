@@ -4,8 +4,7 @@
 //! or some of its lines (`cat`, `head`, `sed -n`), search for text (`grep`,
 //! `rg`) or file names (`find -name`, `ls *.rs`), replace text in one file
 //! (`sed -i`, or an inline script that only replaces text), or write a file
-//! (`echo > file`, `cat > file <<EOF`). The same command between two messages
-//! of the user is one finding, with all its calls.
+//! (`echo > file`, `cat > file <<EOF`).
 //!
 //! The tool must have been available: listed in the trace, used in the session,
 //! or built into the host. Commands that do more than the tool can (pipelines

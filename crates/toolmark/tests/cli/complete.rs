@@ -28,7 +28,15 @@ fn what_is_completed() {
         (&["check", "--select", "R41"], &["R410", "R411", "R412", "R413", "R414", "R415", "R416"]),
         (
             &["check", "--ignore", "S101,A21"],
-            &["S101,A210", "S101,A211", "S101,A212", "S101,A213", "S101,A214", "S101,A215"],
+            &[
+                "S101,A210",
+                "S101,A211",
+                "S101,A212",
+                "S101,A213",
+                "S101,A214",
+                "S101,A215",
+                "S101,A216",
+            ],
         ),
         (&["check", "--explain", "S106"], &["S106"]),
         (&["graders", "tool-call"], &["tool-calls", "tool-call-count", "tool-call-f1"]),
