@@ -32,10 +32,10 @@ cases: [{id: a, prompt: p}]
     let calls = result["used"]["calls"].as_u64().unwrap();
     assert!((5..=6).contains(&calls), "{result}");
     assert_eq!(result["ended"], "limit");
-    // What there is was graded: the graders passed, the trial did not.
+    // What there is was graded; a maximum is unknown in a run that was stopped.
     let verdicts: Vec<&Value> =
         result["outcome"]["graders"].as_array().unwrap().iter().map(|g| &g["verdict"]).collect();
-    assert_eq!(verdicts, ["fail", "pass"]);
+    assert_eq!(verdicts, ["fail", "unknown"]);
     assert!(text(&output).contains("the limit is 4"), "{}", text(&output));
 }
 
