@@ -18,7 +18,7 @@
 //! let now = "2026-03-01T00:00:00Z".parse().map_err(|_| "no time")?;
 //! let issues = feed.issues(&IssueDecisions::default(), now);
 //! assert_eq!(issues[0].subtype, "missing-path");
-//! # Ok::<(), String>(())
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
 //! This crate neither reads files nor prints.

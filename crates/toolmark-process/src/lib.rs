@@ -17,7 +17,7 @@
 //! program.timeout = Duration::from_secs(60);
 //! let finished = run(program)?;
 //! println!("exit code {:?}, timed out: {}", finished.code, finished.timed_out);
-//! # Ok::<(), String>(())
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 #![forbid(unsafe_code)]

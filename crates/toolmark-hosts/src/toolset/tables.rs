@@ -51,7 +51,7 @@ fn the_tables_are_what_the_files_say() {
 fn table(set: &Toolset) -> String {
     let mut out = format!(
         "//! The table of `toolset.yaml`, written by\n//! `{UPDATE}`.\n\n\
-         use crate::toolset::{{Ignored, KeepsDirectory, Keys, Schema, Tool, ToolRole, Toolset}};\n\
+         use crate::toolset::{{ArgumentKeys, Ignored, KeepsDirectory, Tool, ToolRole, ToolSchema, Toolset}};\n\
          use std::borrow::Cow::Borrowed as B;\n\n\
          #[rustfmt::skip]\n\
          pub(crate) static TOOLSET: Toolset = Toolset {{\n    \
@@ -74,7 +74,7 @@ fn table(set: &Toolset) -> String {
         results(&set.results),
         set.keeps_directory
     );
-    for (mark, import) in [("Schema(", "Schema, "), ("Ignored {", "Ignored, ")] {
+    for (mark, import) in [("ToolSchema(", "ToolSchema, "), ("Ignored {", "Ignored, ")] {
         if !out.contains(mark) {
             out = out.replacen(import, "", 1);
         }
@@ -149,7 +149,7 @@ fn row(out: &mut String, tool: &Tool) {
         ("range", range),
     ];
     for (key, keys) in keys.into_iter().filter(|(_, keys)| !keys.is_empty()) {
-        field(key, format!("Keys({})", names(&keys.0)));
+        field(key, format!("ArgumentKeys({})", names(&keys.0)));
     }
     if !line_marks.is_empty() {
         field("line_marks", names(line_marks));
@@ -166,7 +166,7 @@ fn row(out: &mut String, tool: &Tool) {
         field("ignored", format!("B(&[{}])", rules.join(", ")));
     }
     if let Some(schema) = schema {
-        field("schema", format!("Some(Schema(B(r#\"{}\"#)))", schema.0));
+        field("schema", format!("Some(ToolSchema(B(r#\"{}\"#)))", schema.0));
     }
     out.push_str(", ..Tool::NONE },\n");
 }
