@@ -124,7 +124,8 @@ impl Trajectory {
         let (mut nameless, mut open, mut broken, mut agents) = (0, 0, 0, 0);
         for call in &self.calls {
             nameless += u64::from(call.name.original.raw().trim().is_empty());
-            let is_last = ends_well && call.step.is_some() && call.step == last_step;
+            let is_last = call.step == last_step
+                && (ends_well && call.step.is_some() || ends_run(call.name.original.raw()));
             open += u64::from(answers && call.status == Status::Unanswered && !is_last);
             broken += u64::from(has_broken_arguments(call));
             agents += u64::from(self.starts_agent(call));
@@ -195,11 +196,17 @@ impl Trajectory {
     }
 }
 
+/// Whether a call of this tool ends the run, so that it never has a result.
+fn ends_run(tool: &str) -> bool {
+    matches!(tool, "finish" | "attempt_completion" | "submit" | "complete_task" | "final_answer")
+}
+
 /// Whether a tool of a host starts a sub-agent.
 fn is_agent_tool(format: &str, tool: &str) -> bool {
     match tool {
         "Task" | "Agent" => matches!(format, "claude-code" | "claude-hooks" | "droid"),
-        "task" => format == "opencode",
+        "task" => matches!(format, "opencode" | "copilot-cli"),
+        "delegate_to_agent" | "codebase_investigator" => format == "gemini-cli",
         "spawn_agent" => matches!(format, "codex-rollout" | "codex-exec"),
         _ => false,
     }
@@ -259,7 +266,9 @@ impl Ending {
             "terminated",
             "stuck",
         ];
-        const STOPS: [&str; 18] = [
+        const STOPS: [&str; 20] = [
+            "guardrail",
+            "intervened",
             "length",
             "limit",
             "limits",
@@ -326,6 +335,7 @@ mod tests {
             ("LimitsExceeded", Ending::Stopped),
             ("token limit", Ending::Stopped),
             ("content_filter", Ending::Stopped),
+            ("guardrail_intervened", Ending::Stopped),
             ("exit_cost", Ending::Stopped),
             ("Maximum number of messages 10 reached", Ending::Stopped),
         ] {
@@ -375,6 +385,13 @@ mod tests {
             all.push(DONE.to_owned());
             let text = all.join("\n");
             assert_eq!(read_text(&text).runs[0].gap_of_calls(), expected, "{text}");
+        }
+        // The call that ends a run never has a result; another one that is last does.
+        for (name, expected) in
+            [("finish", None), ("attempt_completion", None), ("write", Some(Gap::Unanswered(1)))]
+        {
+            let lines = [ASKED.to_owned(), read(), result("1", "ok"), call("2", name, "{}")];
+            assert_eq!(read_text(&lines.join("\n")).runs[0].gap_of_calls(), expected, "{name}");
         }
     }
 }
