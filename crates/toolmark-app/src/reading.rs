@@ -139,8 +139,8 @@ impl FileReader {
             Ok(trajectories) => {
                 Ok(Runs { reader: self, input, trajectories, joined: Joined::default() })
             }
-            // Not everything in a directory is a trace.
-            Err(ReadError::UnknownFormat { .. }) if !input.is_named() => {
+            // Not everything in a directory is a trace. What is left of a document may be one.
+            Err(ReadError::UnknownFormat { is_cut: false, .. }) if !input.is_named() => {
                 let kind = EndKind::Foreign(file);
                 Err(End { skipped: 0, findings: FileDiagnostics::default(), kind })
             }

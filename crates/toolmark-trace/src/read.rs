@@ -44,6 +44,9 @@ pub enum ReadError {
         nearest: Option<&'static str>,
         /// Content that the closest format looks for.
         missing: Option<&'static str>,
+        /// Whether the file is named like JSON and ends within a value, so that it may be what is
+        /// left of a trace.
+        is_cut: bool,
     },
     /// The file is a database that is not a supported session store, or cannot be opened.
     #[error("{file} is {problem}")]
@@ -142,6 +145,7 @@ fn read_head(head: Head, name: &str, options: &ReadOptions) -> Result<Trajectori
         return open_binary(head, &file, options);
     }
 
+    let is_cut = is_cut(name, &head);
     // Detection looks at the first records only; the reader gets them again.
     let mut out = Out::new(Arc::clone(&file));
     let mut frames = Frames::new(head, skipped, shape, limits, Arc::clone(&file));
@@ -174,7 +178,7 @@ fn read_head(head: Head, name: &str, options: &ReadOptions) -> Result<Trajectori
             let scanner = known.as_ref().map_or(&none, |(_, scanner)| scanner);
             let format = match detect(&sample, scanner) {
                 Detected::Format(format) => format,
-                Detected::Unknown(near) => return Err(unknown(name, &sample, near)),
+                Detected::Unknown(near) => return Err(unknown(name, &sample, near, is_cut)),
             };
             parsed = known;
             format
@@ -333,10 +337,31 @@ fn whole_value(frames: &mut Frames, line: RecordFrame) -> RecordFrame {
     }
 }
 
-fn unknown(name: &str, sample: &FileSample<'_>, near: Option<&'static dyn Format>) -> ReadError {
+/// Returns whether a file is named like JSON, begins like a record and ends within it. Where the
+/// end of a large file is not known yet, it is not.
+fn is_cut(name: &str, head: &Head) -> bool {
+    const ENDINGS: [&str; 4] = [".json", ".jsonl", ".ndjson", ".traj"];
+    let text = head.bytes.trim_ascii();
+    head.complete
+        && !matches!(text.last(), Some(b'}' | b']'))
+        && ENDINGS.iter().any(|ending| name.ends_with(ending))
+        && str::from_utf8(text).is_ok_and(looks_like_json)
+}
+
+fn unknown(
+    name: &str,
+    sample: &FileSample<'_>,
+    near: Option<&'static dyn Format>,
+    is_cut: bool,
+) -> ReadError {
+    let appearance = match is_cut {
+        true => "JSON that ends within a value".to_owned(),
+        false => appearance(sample),
+    };
     ReadError::UnknownFormat {
         file: name.to_owned(),
-        appearance: appearance(sample),
+        appearance,
+        is_cut,
         nearest: near.map(|f| f.info().id),
         missing: near.map(|f| f.info().looks_for),
     }
@@ -351,7 +376,7 @@ fn chosen(
         Some(format) => Ok(format),
         None => match detect(sample, &Scanner::new()) {
             Detected::Format(format) => Ok(format),
-            Detected::Unknown(near) => Err(unknown(name, sample, near)),
+            Detected::Unknown(near) => Err(unknown(name, sample, near, false)),
         },
     }
 }

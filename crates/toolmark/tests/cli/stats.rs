@@ -94,6 +94,25 @@ fn other_files_in_a_directory_are_named_and_no_error() {
     assert_snapshot!(transcript(command.current_dir(dir.path())));
 }
 
+/// The rest of a document in a directory may have been a trace, and is not skipped as another file.
+#[test]
+fn a_cut_document_in_a_directory_is_an_error() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::copy(root().join(FLAKY_TEST), dir.path().join("a.jsonl")).unwrap();
+    for (name, text, exit) in [
+        ("b.json", "{\"messages\": [{\"role\": \"user\", \"content\": \"go\"}, {\"ro", 3),
+        ("b.json", "{\"name\": \"a package\" // with a comment\n}\n", 0),
+        ("b.txt", "{\"messages\": [", 0),
+    ] {
+        fs::write(dir.path().join(name), text).unwrap();
+        let mut command = toolmark(&["stats", "."]);
+        let text = transcript(command.current_dir(dir.path()));
+        assert!(text.contains(&format!("--- exit {exit}")), "{name}: {text}");
+        assert_eq!(text.contains("JSON that ends within a value"), exit == 3, "{name}: {text}");
+        fs::remove_file(dir.path().join(name)).unwrap();
+    }
+}
+
 #[test]
 fn numbers_that_are_not_recorded_are_null() {
     let dir = tempfile::tempdir().unwrap();
