@@ -122,10 +122,11 @@ impl Trajectory {
         });
         let last_step = (self.steps.len() as u32).checked_sub(1);
         let (mut nameless, mut open, mut broken, mut agents) = (0, 0, 0, 0);
-        for call in &self.calls {
+        for (at, call) in self.calls.iter().enumerate() {
             nameless += u64::from(call.name.original.raw().trim().is_empty());
             let is_last = call.step == last_step
-                && (ends_well && call.step.is_some() || ends_run(call.name.original.raw()));
+                && (ends_well && call.step.is_some()
+                    || at + 1 == self.calls.len() && ends_run(call.name.original.raw()));
             open += u64::from(answers && call.status == Status::Unanswered && !is_last);
             broken += u64::from(has_broken_arguments(call));
             agents += u64::from(self.starts_agent(call));
@@ -387,6 +388,12 @@ mod tests {
             assert_eq!(read_text(&text).runs[0].gap_of_calls(), expected, "{text}");
         }
         // The call that ends a run never has a result; another one that is last does.
+        // Without steps, only the last call of the run is the last one.
+        let early = [ASKED.to_owned(), call("2", "finish", "{}"), read(), result("1", "ok")];
+        let mut run = read_text(&early.join("\n")).runs.remove(0);
+        run.steps.clear();
+        run.calls.iter_mut().for_each(|call| call.step = None);
+        assert_eq!(run.gap_of_calls(), Some(Gap::Unanswered(1)));
         for (name, expected) in
             [("finish", None), ("attempt_completion", None), ("write", Some(Gap::Unanswered(1)))]
         {
