@@ -68,12 +68,7 @@ pub fn mine(
     if options.policy {
         return mine_conditions(options, reader, events);
     }
-    let plan = options.pass_if.as_deref().map(|path| open(path, events)).transpose()?;
-    let mut read = ReadRuns::default();
-    read_passing(options, reader, plan.as_ref(), &mut read, events)?;
-    take(reader, &expand(&options.failed), &mut read, events, |run, read| {
-        read.observed.push(Observed { run, case: None, passed: false });
-    })?;
+    let read = read_runs(options, reader, events)?;
     let mined = mine_runs(&read.observed, &options.mining);
     if mined.is_empty() {
         return Err(nothing(&read, &mined).into());
@@ -94,13 +89,8 @@ fn mine_conditions(
     reader: &FileReader,
     events: &mut dyn ActionEvents,
 ) -> Result<MinedSpec, Stop> {
-    let plan = options.pass_if.as_deref().map(|path| open(path, events)).transpose()?;
-    let mut read = ReadRuns::default();
-    read_passing(options, reader, plan.as_ref(), &mut read, events)?;
-    take(reader, &expand(&options.failed), &mut read, events, |run, read| {
-        read.observed.push(Observed { run, case: None, passed: false });
-    })?;
-    let judges = plan.is_some() || !options.failed.is_empty();
+    let read = read_runs(options, reader, events)?;
+    let judges = options.pass_if.is_some() || !options.failed.is_empty();
     let runs = read.observed.into_iter().map(|Observed { run, passed, .. }| {
         // A run that says that it failed has failed.
         let own = run.declared_outcome().map(|own| own.outcome);
@@ -127,6 +117,21 @@ fn mine_conditions(
     );
     let summary = vec![events.redactor().apply(summary)];
     Ok(MinedSpec { text, summary, is_unread: read.unread })
+}
+
+/// Reads the runs to mine from, those that passed and those that failed.
+fn read_runs(
+    options: &MineOptions,
+    reader: &FileReader,
+    events: &mut dyn ActionEvents,
+) -> Result<ReadRuns, Stop> {
+    let plan = options.pass_if.as_deref().map(|path| open(path, events)).transpose()?;
+    let mut read = ReadRuns::default();
+    read_passing(options, reader, plan.as_ref(), &mut read, events)?;
+    take(reader, &expand(&options.failed), &mut read, events, |run, read| {
+        read.observed.push(Observed { run, case: None, passed: false });
+    })?;
+    Ok(read)
 }
 
 fn read_passing(

@@ -130,7 +130,7 @@ const FAILURES: &[(&str, &str, &str, &str)] = &[
     ),
 ];
 
-/// Records of failures in formats whose file has no place for one.
+/// Records of failures in formats whose file has no field for them.
 const OTHER_FAILURES: &[(&str, &str)] = &[
     (
         r#"{"eval_set_result_id":"r","eval_case_results":[{"eval_id":"one","final_eval_status":2,"session_id":"s","eval_metric_result_per_invocation":[]}]}"#,

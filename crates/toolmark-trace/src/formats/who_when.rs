@@ -91,7 +91,7 @@ fn message(b: &mut TrajectoryBuilder, record: &Record<'_>, message: Value<'_>) {
     if is_of_person(message) {
         return b.user(Some(text), None, at);
     }
-    // Agents are told apart by name; what one says to another is part of the run.
+    // Agents differ by name; a message from one to another is part of the run.
     let role = message.word("role");
     let step = b.step(None, None, at.clone());
     if role.contains("(thought)") {
